@@ -1,0 +1,49 @@
+# Each target makes what it needs; `make demo` and `make test` are the two to know.
+PYTHON ?= python3
+VENV ?= .venv
+RUN := $(VENV)/bin/python
+PIP := $(RUN) -m pip --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types unit test-slow figures bench clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+$(RUN):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "bestcut needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --upgrade 'pip>=25.1'
+
+$(VENV)/.core: $(RUN) pyproject.toml
+	$(PIP) install --quiet --editable .
+	@touch $@
+
+$(VENV)/.dev: $(RUN) pyproject.toml
+	$(PIP) install --quiet --editable . --group dev
+	@touch $@
+
+demo: $(VENV)/.core  ## set up and decide on a small embedded data set
+	@$(RUN) examples/demo.py
+
+test: lint types unit  ## set up, then lint, types, tests and README examples
+
+lint: $(VENV)/.dev  ## ruff: rules and format
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+types: $(VENV)/.dev  ## mypy, strict, on src
+	$(VENV)/bin/mypy
+
+unit: $(VENV)/.dev  ## pytest on two processes
+	$(RUN) -m pytest -n 2 -q
+
+test-slow: $(VENV)/.dev  ## the statistical tests
+	$(RUN) -m pytest -n 2 -q -m slow
+
+figures: $(VENV)/.dev  ## redraw the pictures of README and docs
+	$(RUN) docs/figures/expected_score_curve.py
+
+clean:  ## remove the environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

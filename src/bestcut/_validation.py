@@ -1,0 +1,230 @@
+"""Every check of what a user passes in, and every sentence that refuses it.
+
+A message names the argument, the rule, the first offender and the cure.
+Ranges are written positively and negated, so that NaN fails them too.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["InvalidProbabilityError", "SolverMismatchError"]
+
+FloatArray = NDArray[np.float64]
+
+
+class InvalidProbabilityError(ValueError):
+    """An entry that should be a probability is NaN or outside [0, 1]."""
+
+
+class SolverMismatchError(ValueError):
+    """The metric or the size lacks something the chosen solver relies on."""
+
+
+def _real_array(values: Any, name: str, cure: str) -> FloatArray:
+    """Return `values` as float64, refusing what is not made of real numbers."""
+    if isinstance(values, np.ma.MaskedArray):
+        msg = (
+            f"`{name}` must not be a masked array; "
+            f"fill it or pass `{name}.compressed()`."
+        )
+        raise TypeError(msg)
+    try:
+        array = np.asarray(values)
+    except ValueError as exc:
+        msg = f"`{name}` must be a flat sequence of numbers; got ragged rows."
+        raise ValueError(msg) from exc
+    if array.size == 0 and array.dtype == object:
+        array = array.astype(np.float64)
+    if array.dtype.kind not in "buif":
+        first = array.flat[0] if array.size else values
+        msg = (
+            f"`{name}` must hold real numbers; got dtype {array.dtype} "
+            f"(first entry {first!r}). {cure}"
+        )
+        raise TypeError(msg)
+    return array.astype(np.float64, copy=False)
+
+
+def check_probabilities(values: Any, *, name: str = "y_proba") -> FloatArray:
+    """Return `values` as a 1-D float64 array of probabilities."""
+    array = _real_array(
+        values, name, f"Convert it first, for example with `{name}.astype(float)`."
+    )
+    if array.ndim != 1:
+        cure = (
+            f"Take the positive class's column: `{name}[:, 1]`."
+            if array.ndim == 2 and array.shape[1] == 2
+            else f"Flatten it with `np.ravel({name})` if it is one problem."
+        )
+        msg = f"`{name}` must be 1-D; got shape {array.shape}. {cure}"
+        raise ValueError(msg)
+    bad = ~((array >= 0.0) & (array <= 1.0))
+    if bad.any():
+        i = int(np.argmax(bad))
+        msg = (
+            f"`{name}` must lie in [0, 1]; got {name}[{i}] = {float(array[i])} "
+            f"({int(bad.sum())} of {array.size} entries are out of range). "
+            "Pass probabilities, not scores or logits."
+        )
+        raise InvalidProbabilityError(msg)
+    return array
+
+
+def check_counts(
+    tp: Any, n_pred: Any, n_pos: Any, n: Any
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the counts of a confusion matrix as broadcast float64 arrays."""
+    names = ("tp", "n_pred", "n_pos", "n")
+    cure = "Pass counts."
+    arrays = [
+        _real_array(value, name, cure)
+        for value, name in zip((tp, n_pred, n_pos, n), names, strict=True)
+    ]
+    try:
+        tp, n_pred, n_pos, n = np.broadcast_arrays(*arrays)
+    except ValueError as exc:
+        shapes = ", ".join(f"{k} {a.shape}" for k, a in zip(names, arrays, strict=True))
+        msg = f"`tp`, `n_pred`, `n_pos`, `n` must broadcast; got shapes {shapes}."
+        raise ValueError(msg) from exc
+    reachable = (
+        (n < np.inf)
+        & (n_pred >= 0)
+        & (n_pos >= 0)
+        & (tp >= np.maximum(0, n_pred + n_pos - n))
+        & (tp <= np.minimum(n_pred, n_pos))
+    )
+    if not reachable.all():
+        i = np.unravel_index(int(np.argmin(reachable)), reachable.shape)
+        got = ", ".join(
+            f"{k}={a[i]:g}" for k, a in zip(names, (tp, n_pred, n_pos, n), strict=True)
+        )
+        msg = (
+            "counts must satisfy max(0, n_pred + n_pos - n) <= tp <= "
+            f"min(n_pred, n_pos); got {got}. Check the order of the arguments: "
+            "(tp, n_pred, n_pos, n)."
+        )
+        raise ValueError(msg)
+    return tp, n_pred, n_pos, n
+
+
+def check_finite_real(value: Any, *, name: str) -> None:
+    """Refuse what is not a finite real number."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        msg = f"`{name}` must be a real number; got {value!r}."
+        raise TypeError(msg)
+    if not abs(float(value)) < np.inf:
+        msg = f"`{name}` must be finite; got {value!r}."
+        raise ValueError(msg)
+
+
+def check_coefficients(values: Any, *, name: str) -> None:
+    """Refuse what is not a tuple of four finite real numbers."""
+    if not isinstance(values, tuple) or len(values) != 4:
+        msg = f"`{name}` must be a tuple of four numbers; got {values!r}."
+        raise ValueError(msg)
+    for i, value in enumerate(values):
+        check_finite_real(value, name=f"{name}[{i}]")
+
+
+def check_callable(function: Any, *, name: str) -> None:
+    """Refuse what cannot be called."""
+    if not callable(function):
+        msg = f"`{name}` must be callable; got {function!r}."
+        raise TypeError(msg)
+
+
+def check_custom_values(
+    values: Any,
+    shape: tuple[int, ...],
+    *,
+    name: str,
+    arguments: dict[str, FloatArray],
+    allow_nan: bool,
+) -> FloatArray:
+    """Return what a custom metric computed, refusing a wrong shape, NaN or inf."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "buif":
+        msg = (
+            f"metric {name!r} must return real numbers; its callable returned "
+            f"{type(values).__name__} with dtype {array.dtype}."
+        )
+        raise TypeError(msg)
+    if array.shape != shape:
+        if array.ndim == 0:  # a constant metric is still a metric
+            array = np.broadcast_to(array, shape)
+        else:
+            msg = (
+                f"metric {name!r} must return one value per confusion matrix; its "
+                f"callable returned shape {array.shape} for inputs of shape {shape}. "
+                "Write it with NumPy operations that work elementwise."
+            )
+            raise ValueError(msg)
+    bad = ~np.isfinite(array)
+    if bad.any() and not allow_nan:
+        i = np.unravel_index(int(np.argmax(bad)), shape)
+        at = ", ".join(f"{k}={float(a[i]):g}" for k, a in arguments.items())
+        msg = (
+            f"metric {name!r} must be finite on every reachable confusion matrix; its "
+            f"callable returned {float(array[i])} at {at}. Handle that case in the "
+            "callable or pass `zero_division=` to give 0/0 a value."
+        )
+        raise ValueError(msg)
+    return array.astype(np.float64, copy=False)
+
+
+def check_bounds(
+    min_positives: Any, max_positives: Any, n: int, *, n_name: str = "y_proba"
+) -> tuple[int, int]:
+    """Return the allowed range of the number of predicted positives."""
+    for value, name in (
+        (min_positives, "min_positives"),
+        (max_positives, "max_positives"),
+    ):
+        if name == "max_positives" and value is None:
+            continue
+        if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+            msg = f"`{name}` must be a whole number; got {value!r}."
+            raise TypeError(msg)
+        if value < 0:
+            msg = f"`{name}` must not be negative; got {value}."
+            raise ValueError(msg)
+    low = int(min_positives)
+    high = n if max_positives is None else int(max_positives)
+    if low > high and max_positives is not None:
+        msg = (
+            f"`max_positives` must be at least `min_positives`; got "
+            f"max_positives={high} < min_positives={low}."
+        )
+        raise ValueError(msg)
+    if low > n:
+        msg = (
+            f"`min_positives` must be at most the number of instances; got "
+            f"{low} with {n} entries in `{n_name}`."
+        )
+        raise ValueError(msg)
+    return low, min(high, n)
+
+
+def unknown_name(
+    kind: str, given: Any, known: Iterable[str], hints: dict[str, str] | None = None
+) -> ValueError:
+    """Build the error for a name nobody knows, with the nearest ones."""
+    names = sorted(known)
+    near: list[str] = []
+    if isinstance(given, str):
+        key = given.strip().lower().replace("-", "_").replace(" ", "_")
+        if hints and key in hints:
+            near = [hints[key]]
+        else:
+            near = difflib.get_close_matches(key, names, n=3, cutoff=0.5)
+    mean = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return ValueError(
+        f"`{kind}` {given!r} is not known.{mean} Known: {', '.join(names)}."
+    )

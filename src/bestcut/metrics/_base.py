@@ -1,0 +1,270 @@
+"""What a metric is: a function of the confusion matrix, with declared structure.
+
+The paper writes one metric in three ways, all found here: Psi(C) on the confusion
+matrix, Phi(u, v, p) on TP, predicted and actual positive rates (Proposition 1), and
+Gamma(TPR, TNR, p) (Proposition 5). The code's own coordinates are the four counts
+``(tp, n_pred, n_pos, n)``: integers, so that 0/0 is decided by exact comparison.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestcut._validation import FloatArray, check_counts
+
+Coefficients = tuple[float, float, float, float]
+
+
+class Confusion(NamedTuple):
+    """A confusion matrix by its four cells."""
+
+    tp: FloatArray
+    fp: FloatArray
+    fn: FloatArray
+    tn: FloatArray
+
+
+def confusion_from_counts(tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Confusion:
+    """Return the four cells for ``(tp, n_pred, n_pos, n)``."""
+    return Confusion(tp, n_pred - tp, n_pos - tp, n - n_pred - n_pos + tp)
+
+
+def counts_from_confusion(tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, ...]:
+    """Return ``(tp, n_pred, n_pos, n)`` for the four cells."""
+    return tp, tp + fp, tp + fn, tp + fp + fn + tn
+
+
+def uvp_from_counts(tp: Any, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, ...]:
+    """Return the paper's (u, v, p): the counts as shares of n."""
+    return ratio(tp, n, 0.0), ratio(n_pred, n, 0.0), ratio(n_pos, n, 0.0)
+
+
+def counts_from_uvp(u: Any, v: Any, p: Any, n: Any) -> tuple[Any, ...]:
+    """Return ``(tp, n_pred, n_pos, n)`` for shares of n."""
+    return _whole(u * n), _whole(v * n), _whole(p * n), n
+
+
+def rates_from_counts(
+    tp: Any, n_pred: Any, n_pos: Any, n: Any, undefined: Any = np.nan
+) -> tuple[Any, ...]:
+    """Return (TPR, TNR, p); a rate over an empty class is `undefined`."""
+    tn = n - n_pred - n_pos + tp
+    return (
+        ratio(tp, n_pos, undefined),
+        ratio(tn, n - n_pos, undefined),
+        ratio(n_pos, n, 0.0),
+    )
+
+
+def counts_from_rates(tpr: Any, tnr: Any, p: Any, n: Any) -> tuple[Any, ...]:
+    """Return ``(tp, n_pred, n_pos, n)``; the rate of an empty class is not read."""
+    n_pos = _whole(p * n)
+    tp = np.where(n_pos == 0, 0.0, _whole(tpr * n_pos))
+    tn = np.where(n_pos == n, 0.0, _whole(tnr * (n - n_pos)))
+    return tp, tp + (n - n_pos - tn), n_pos, n
+
+
+def _whole(x: Any) -> Any:
+    """Undo the rounding of a count that went through a division by n.
+
+    ``(c / n) * n`` is within one unit in the last place of each operation of c.
+    """
+    nearest = np.rint(x)
+    close = np.abs(x - nearest) <= 4 * np.finfo(float).eps * np.maximum(nearest, 1)
+    return np.where(close, nearest, x)
+
+
+def ratio(numerator: Any, denominator: Any, undefined: Any) -> Any:
+    """Divide, with `undefined` in place of every division by 0."""
+    if np.all(denominator):  # the common case pays for one look
+        return numerator / denominator
+    zero = denominator == 0
+    return np.where(zero, undefined, numerator / np.where(zero, 1.0, denominator))
+
+
+class Metric(ABC):
+    """A performance metric: a function of ``(tp, n_pred, n_pos, n)``.
+
+    Call it with counts, scalars or arrays that broadcast:
+
+    >>> from bestcut.metrics import FBeta
+    >>> float(FBeta()(tp=3, n_pred=4, n_pos=5, n=10))
+    0.6666666666666666
+
+    Attributes
+    ----------
+    name : str
+        How the metric is called in messages and, for the catalogue, looked up.
+    greater_is_better : bool
+        False for a loss, which `bestcut.decide` minimises.
+    smooth : bool
+        Whether the formula extends smoothly to counts that are not whole numbers,
+        apart from the points where it is 0/0. Fast solvers rely on it.
+    traits : frozenset of str
+        The structure that solvers may rely on.
+    """
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """How the metric is called."""
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether a larger value is a better one."""
+        return True
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the formula extends smoothly between whole counts."""
+        return True
+
+    @property
+    def traits(self) -> frozenset[str]:
+        """The structure that solvers may rely on."""
+        return frozenset({"smooth"} if self.smooth else ())
+
+    @abstractmethod
+    def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Evaluate without checks; what the solvers call."""
+
+    def utility(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Evaluate so that larger is better: the score, or minus the loss."""
+        score = self.score(tp, n_pred, n_pos, n)
+        return score if self.greater_is_better else -score
+
+    def __call__(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Evaluate at counts, after checking that they can occur."""
+        counts = check_counts(tp, n_pred, n_pos, n)
+        return np.asarray(self.score(*counts), dtype=np.float64)[()]
+
+    def psi(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        """Evaluate the paper's Psi(C): at the four cells of a confusion matrix.
+
+        >>> from bestcut.metrics import Jaccard
+        >>> float(Jaccard().psi(tp=3, fp=1, fn=2, tn=4))
+        0.5
+        """
+        cells = (np.asarray(x, dtype=np.float64) for x in (tp, fp, fn, tn))
+        return self(*counts_from_confusion(*cells))
+
+    def phi(self, u: Any, v: Any, p: Any, n: Any = 1) -> Any:
+        """Evaluate the paper's Phi(u, v, p): at shares of n.
+
+        >>> from bestcut.metrics import Jaccard
+        >>> float(Jaccard().phi(u=0.3, v=0.4, p=0.5, n=10))
+        0.5
+        """
+        shares = (np.asarray(x, dtype=np.float64) for x in (u, v, p, n))
+        return self(*counts_from_uvp(*shares))
+
+    def gamma(self, tpr: Any, tnr: Any, p: Any, n: Any = 1) -> Any:
+        """Evaluate the paper's Gamma(TPR, TNR, p): at rates and the prevalence.
+
+        >>> from bestcut.metrics import BalancedAccuracy
+        >>> float(BalancedAccuracy().gamma(tpr=0.5, tnr=1.0, p=0.4, n=10))
+        0.75
+        """
+        rates = (np.asarray(x, dtype=np.float64) for x in (tpr, tnr, p, n))
+        return self(*counts_from_rates(*rates))
+
+
+class AffineMetric(Metric):
+    """A metric that is affine in TP once `n_pred` and `n_pos` are given.
+
+    It is (alpha * tp + beta) / delta, none of the three depending on `tp`.
+    """
+
+    @property
+    def traits(self) -> frozenset[str]:
+        """The structure that solvers may rely on."""
+        return super().traits | {"affine"}
+
+    @abstractmethod
+    def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
+        """Return alpha, beta and delta."""
+
+    @abstractmethod
+    def undefined(self, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Return the value where delta is 0."""
+
+    def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Evaluate without checks."""
+        alpha, beta, delta = self.affine(n_pred, n_pos, n)
+        return ratio(alpha * tp + beta, delta, self.undefined(n_pred, n_pos, n))
+
+
+class FractionalLinearMetric(Metric):
+    """A ratio of two linear functions of (u, v, p), the family of Koyejo et al.
+
+    It is (c0 + c1 u + c2 v + c3 p) / (d0 + d1 u + d2 v + d3 p), and `zero_division`
+    where the denominator is 0.
+    """
+
+    zero_division: float
+
+    @abstractmethod
+    def coefficients(self) -> tuple[Coefficients, Coefficients]:
+        """Return c and d."""
+
+    @property
+    def traits(self) -> frozenset[str]:
+        """The structure that solvers may rely on."""
+        c, d = self.coefficients()
+        own = {"fractional_linear"}
+        if c[3] == 0:
+            own.add("c3 = 0")
+        if common_denominator(d) <= _SMALL_DENOMINATOR:
+            own.add("rational d")
+        at_pure_cells = (d[0], d[0] + d[2], d[0] + d[3], sum(d))
+        if min(at_pure_cells) >= 0 or max(at_pure_cells) <= 0:
+            own.add("denominator of one sign")
+        if d[1] == 0:
+            own.add("affine")
+        if d[1] + d[3] == 0:
+            own.add("factorised")  # the denominator sees only n_pos - tp
+        return super().traits | own
+
+    def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
+        """Return alpha, beta and delta of a metric with d1 = 0."""
+        c, d = (tuple(map(float, x)) for x in self.coefficients())
+        beta = _linear(n, (c[0], n), (c[2], n_pred), (c[3], n_pos))
+        delta = _linear(n, (d[0], n), (d[2], n_pred), (d[3], n_pos))
+        return c[1], beta, delta
+
+    def undefined(self, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Return the value where the denominator is 0."""
+        return self.zero_division
+
+    def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Evaluate without checks."""
+        c, d = (tuple(map(float, x)) for x in self.coefficients())
+        counts = (n, tp, n_pred, n_pos)
+        numerator = _linear(n, *zip(c, counts, strict=True))
+        denominator = _linear(n, *zip(d, counts, strict=True))
+        return ratio(numerator, denominator, self.zero_division)
+
+
+# Algorithm 2 keeps a table with so many entries for each instance.
+_SMALL_DENOMINATOR = 1000
+
+
+def common_denominator(values: Coefficients) -> int:
+    """Return the least common denominator, reading a float as what it exactly is."""
+    return math.lcm(*(Fraction(x).denominator for x in values))
+
+
+def _linear(n: Any, *terms: tuple[float, Any]) -> Any:
+    """Sum coefficient * count, skipping what is multiplied by 0 or 1."""
+    total: Any = None
+    for coefficient, count in terms:
+        if coefficient == 0:
+            continue
+        term = count if coefficient == 1 else coefficient * count
+        total = term if total is None else total + term
+    return 0.0 * n if total is None else total

@@ -1,0 +1,600 @@
+"""The metrics people are judged by, one definition each, and their names.
+
+A rate whose class is empty is 0/0. Every metric says what it takes then: the value of
+`zero_division` (0 unless given), in the place of the undefined rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from bestcut._validation import check_finite_real, unknown_name
+from bestcut.metrics._base import (
+    AffineMetric,
+    Coefficients,
+    FractionalLinearMetric,
+    Metric,
+    rates_from_counts,
+    ratio,
+)
+
+
+@dataclass(frozen=True)
+class FBeta(FractionalLinearMetric):
+    """F-beta: (1 + beta²) TP / ((1 + beta²) TP + beta² FN + FP).
+
+    Parameters
+    ----------
+    beta : float or Fraction, default=1.0
+        Weight of recall relative to precision; positive.
+    zero_division : float, default=0.0
+        Value when nothing is predicted positive and nothing is positive.
+
+    Examples
+    --------
+    >>> float(FBeta(beta=2)(tp=3, n_pred=6, n_pos=4, n=10))
+    0.6818181818181818
+    """
+
+    beta: float = 1.0
+    zero_division: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_finite_real(self.beta, name="beta")
+        check_finite_real(self.zero_division, name="zero_division")
+        if not self.beta > 0:
+            msg = f"`beta` must be positive; got {self.beta!r}."
+            raise ValueError(msg)
+
+    @property
+    def name(self) -> str:
+        """``f1``, ``f2``, ``f0.5`` and so on."""
+        return f"f{float(self.beta):g}"
+
+    def coefficients(self) -> tuple[Coefficients, Coefficients]:
+        """Return c and d."""
+        b2 = self.beta**2
+        return (0, 1 + b2, 0, 0), (0, 0, 1, b2)
+
+
+@dataclass(frozen=True)
+class _NamedFractionalLinear(FractionalLinearMetric):
+    """What the fractional-linear metrics without a parameter share."""
+
+    zero_division: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_finite_real(self.zero_division, name="zero_division")
+
+
+@dataclass(frozen=True)
+class Jaccard(_NamedFractionalLinear):
+    """Jaccard index, intersection over union: TP / (TP + FP + FN).
+
+    Parameters
+    ----------
+    zero_division : float, default=0.0
+        Value when nothing is predicted positive and nothing is positive.
+
+    Examples
+    --------
+    >>> float(Jaccard()(tp=3, n_pred=4, n_pos=5, n=10))
+    0.5
+    """
+
+    name = "jaccard"
+
+    def coefficients(self) -> tuple[Coefficients, Coefficients]:
+        """Return c and d."""
+        return (0, 1, 0, 0), (0, -1, 1, 1)
+
+
+@dataclass(frozen=True)
+class Accuracy(_NamedFractionalLinear):
+    """Share of right labels: (TP + TN) / n.
+
+    Parameters
+    ----------
+    zero_division : float, default=0.0
+        Value when there are no instances at all.
+
+    Examples
+    --------
+    >>> float(Accuracy()(tp=3, n_pred=4, n_pos=5, n=10))
+    0.7
+    """
+
+    name = "accuracy"
+
+    def coefficients(self) -> tuple[Coefficients, Coefficients]:
+        """Return c and d."""
+        return (1, 2, -1, -1), (1, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Precision(_NamedFractionalLinear):
+    """Precision, positive predictive value: TP / (TP + FP).
+
+    Parameters
+    ----------
+    zero_division : float, default=0.0
+        Value when nothing is predicted positive.
+
+    Examples
+    --------
+    >>> float(Precision()(tp=3, n_pred=4, n_pos=5, n=10))
+    0.75
+    """
+
+    name = "precision"
+
+    def coefficients(self) -> tuple[Coefficients, Coefficients]:
+        """Return c and d."""
+        return (0, 1, 0, 0), (0, 0, 1, 0)
+
+
+@dataclass(frozen=True)
+class Recall(_NamedFractionalLinear):
+    """Recall, true positive rate, sensitivity: TP / (TP + FN).
+
+    Parameters
+    ----------
+    zero_division : float, default=0.0
+        Value when nothing is positive.
+
+    Examples
+    --------
+    >>> float(Recall()(tp=3, n_pred=4, n_pos=5, n=10))
+    0.6
+    """
+
+    name = "recall"
+
+    def coefficients(self) -> tuple[Coefficients, Coefficients]:
+        """Return c and d."""
+        return (0, 1, 0, 0), (0, 0, 0, 1)
+
+
+@dataclass(frozen=True)
+class Specificity(_NamedFractionalLinear):
+    """Specificity, true negative rate: TN / (TN + FP).
+
+    Parameters
+    ----------
+    zero_division : float, default=0.0
+        Value when everything is positive.
+
+    Examples
+    --------
+    >>> float(Specificity()(tp=3, n_pred=4, n_pos=5, n=10))
+    0.8
+    """
+
+    name = "specificity"
+
+    def coefficients(self) -> tuple[Coefficients, Coefficients]:
+        """Return c and d."""
+        return (1, 1, -1, -1), (1, 0, 0, -1)
+
+
+@dataclass(frozen=True)
+class BalancedAccuracy(AffineMetric):
+    """Balanced accuracy, the paper's AM: (TPR + TNR) / 2.
+
+    Parameters
+    ----------
+    zero_division : float or "drop", default=0.0
+        What stands for the rate of a class that does not occur. ``"drop"`` leaves it
+        out of the mean, as scikit-learn's ``balanced_accuracy_score`` does.
+
+    Examples
+    --------
+    >>> float(BalancedAccuracy()(tp=3, n_pred=4, n_pos=5, n=10))
+    0.7
+    >>> float(BalancedAccuracy(zero_division="drop")(tp=0, n_pred=4, n_pos=0, n=10))
+    0.6
+    """
+
+    zero_division: float | Literal["drop"] = 0.0
+
+    name = "balanced_accuracy"
+
+    def __post_init__(self) -> None:
+        if self.zero_division != "drop":
+            check_finite_real(self.zero_division, name="zero_division")
+
+    def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
+        """Return alpha, beta and delta."""
+        n_neg = n - n_pos
+        return n, n_pos * (n_neg - n_pred), 2 * n_pos * n_neg
+
+    def undefined(self, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Return the value when a class does not occur."""
+        # Whichever class is left, the rate that can be computed is its own.
+        rate = np.where(n_pos == 0, ratio(n - n_pred, n, 0.0), ratio(n_pred, n, 0.0))
+        if self.zero_division == "drop":
+            return rate
+        empty = self.zero_division * np.where(np.equal(n, 0), 1.0, 0.5)
+        return 0.5 * rate + empty
+
+
+@dataclass(frozen=True)
+class _DegenerateAffine(AffineMetric):
+    """What the affine metrics with one value for every undefined case share."""
+
+    zero_division: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_finite_real(self.zero_division, name="zero_division")
+
+    def undefined(self, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Return the value where delta is 0."""
+        return self.zero_division
+
+
+@dataclass(frozen=True)
+class FowlkesMallows(_DegenerateAffine):
+    """Fowlkes-Mallows index, the paper's G-TP/PR: sqrt(TPR * precision).
+
+    Not scikit-learn's ``fowlkes_mallows_score``, which compares clusterings.
+
+    Parameters
+    ----------
+    zero_division : float, default=0.0
+        Value when nothing is predicted positive and nothing is positive; where only
+        one of the two is empty the other rate is 0 and so is the index.
+
+    Examples
+    --------
+    >>> float(FowlkesMallows()(tp=3, n_pred=4, n_pos=9, n=10))
+    0.5
+    """
+
+    name = "fowlkes_mallows"
+
+    def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
+        """Return alpha, beta and delta."""
+        return 1.0, 0.0, np.sqrt(n_pred) * np.sqrt(n_pos)
+
+    def undefined(self, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Return the value when there are no predicted or no actual positives."""
+        both = np.equal(n_pred, 0) & np.equal(n_pos, 0)
+        return np.where(both, self.zero_division, 0.0)
+
+
+@dataclass(frozen=True)
+class MCC(_DegenerateAffine):
+    """Matthews correlation coefficient, phi coefficient.
+
+    Parameters
+    ----------
+    zero_division : float, default=0.0
+        Value when predictions or labels are all alike.
+
+    Examples
+    --------
+    >>> float(MCC()(tp=4, n_pred=5, n_pos=5, n=10))
+    0.6
+    """
+
+    name = "mcc"
+
+    def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
+        """Return alpha, beta and delta."""
+        # Two roots, so that each is taken once per value and not once per pair.
+        delta = np.sqrt(n_pred * (n - n_pred)) * np.sqrt(n_pos * (n - n_pos))
+        return n, -n_pred * n_pos, delta
+
+
+@dataclass(frozen=True)
+class CohenKappa(_DegenerateAffine):
+    """Cohen's kappa: agreement beyond what the two margins give by chance.
+
+    Parameters
+    ----------
+    zero_division : float, default=0.0
+        Value when predictions and labels are all of one and the same class.
+
+    Examples
+    --------
+    >>> float(CohenKappa()(tp=4, n_pred=5, n_pos=5, n=10))
+    0.6
+    """
+
+    name = "cohen_kappa"
+
+    def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
+        """Return alpha, beta and delta."""
+        chance = n_pred * (n - n_pos) + n_pos * (n - n_pred)
+        return 2.0 * n, -2.0 * n_pred * n_pos, chance
+
+
+@dataclass(frozen=True)
+class Informedness(AffineMetric):
+    """Informedness, Youden's J: TPR + TNR - 1.
+
+    Parameters
+    ----------
+    zero_division : float, default=0.0
+        What stands for the rate of a class that does not occur.
+
+    Examples
+    --------
+    >>> round(float(Informedness()(tp=3, n_pred=4, n_pos=5, n=10)), 12)
+    0.4
+    """
+
+    zero_division: float = 0.0
+
+    name = "informedness"
+
+    def __post_init__(self) -> None:
+        check_finite_real(self.zero_division, name="zero_division")
+
+    def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
+        """Return alpha, beta and delta."""
+        return n, -n_pred * n_pos, n_pos * (n - n_pos)
+
+    def undefined(self, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Return the value when a class does not occur."""
+        return 2 * BalancedAccuracy(self.zero_division).undefined(n_pred, n_pos, n) - 1
+
+
+@dataclass(frozen=True)
+class Markedness(AffineMetric):
+    """Markedness: precision + negative predictive value - 1.
+
+    Parameters
+    ----------
+    zero_division : float, default=0.0
+        What stands for the predictive value of a label that is never predicted.
+
+    Examples
+    --------
+    >>> round(float(Markedness()(tp=3, n_pred=4, n_pos=5, n=10)), 12)
+    0.416666666667
+    """
+
+    zero_division: float = 0.0
+
+    name = "markedness"
+
+    def __post_init__(self) -> None:
+        check_finite_real(self.zero_division, name="zero_division")
+
+    def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
+        """Return alpha, beta and delta."""
+        return n, -n_pred * n_pos, n_pred * (n - n_pred)
+
+    def undefined(self, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Return the value when only one label is predicted."""
+        # Informedness with the roles of prediction and label exchanged.
+        return Informedness(self.zero_division).undefined(n_pos, n_pred, n)
+
+
+@dataclass(frozen=True)
+class SquaredCountError(AffineMetric):
+    """Squared error in counting (SEC), a loss: ((n_pred - n_pos) / n)².
+
+    Independent of TP, so it satisfies the ranking principle by Proposition 2.
+
+    Examples
+    --------
+    >>> float(SquaredCountError()(tp=3, n_pred=4, n_pos=9, n=10))
+    0.25
+    """
+
+    name = "squared_count_error"
+
+    @property
+    def greater_is_better(self) -> bool:
+        """A loss: smaller is better."""
+        return False
+
+    def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
+        """Return alpha, beta and delta."""
+        return 0.0, (n_pred - n_pos) ** 2, 1.0 * n * n
+
+    def undefined(self, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Return the value for no instances at all."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class _RatesMetric(Metric):
+    """What the means of TPR and TNR share."""
+
+    zero_division: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_finite_real(self.zero_division, name="zero_division")
+
+    def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Evaluate without checks."""
+        tpr, tnr, _ = rates_from_counts(tp, n_pred, n_pos, n, self.zero_division)
+        return self.mean(tpr, tnr)
+
+    def mean(self, tpr: Any, tnr: Any) -> Any:
+        """Return the mean of the two rates."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class GMean(_RatesMetric):
+    """Geometric mean of the rates: sqrt(TPR * TNR).
+
+    Parameters
+    ----------
+    zero_division : float, default=0.0
+        What stands for the rate of a class that does not occur.
+
+    Examples
+    --------
+    >>> round(float(GMean()(tp=4, n_pred=4, n_pos=5, n=10)), 12)
+    0.894427191
+    """
+
+    name = "gmean"
+
+    def mean(self, tpr: Any, tnr: Any) -> Any:
+        """Return the geometric mean."""
+        return np.sqrt(tpr * tnr)
+
+
+@dataclass(frozen=True)
+class HMean(_RatesMetric):
+    """Harmonic mean of the rates: 2 / (1/TPR + 1/TNR), 0 when either is 0.
+
+    Parameters
+    ----------
+    zero_division : float, default=0.0
+        What stands for the rate of a class that does not occur.
+
+    Examples
+    --------
+    >>> float(HMean()(tp=3, n_pred=3, n_pos=5, n=10))
+    0.75
+    """
+
+    name = "hmean"
+
+    def mean(self, tpr: Any, tnr: Any) -> Any:
+        """Return the harmonic mean."""
+        return ratio(2 * tpr * tnr, tpr + tnr, 0.0)
+
+
+@dataclass(frozen=True)
+class QMean(_RatesMetric):
+    """Quadratic mean of the two error rates, taken from 1.
+
+    The paper's Table 1 has ``1 - ((1 - TPR)² + (1 - TNR)²) / 2``; the literature takes
+    the root of the half sum. The catalogue calls them ``qmean`` and ``qmean_sqrt``.
+
+    Parameters
+    ----------
+    zero_division : float, default=0.0
+        What stands for the rate of a class that does not occur.
+    square_root : bool, default=False
+        Whether to take the literature's form.
+
+    Examples
+    --------
+    >>> float(QMean()(tp=5, n_pred=10, n_pos=5, n=10))
+    0.5
+    >>> round(float(QMean(square_root=True)(tp=5, n_pred=10, n_pos=5, n=10)), 12)
+    0.292893218813
+    """
+
+    square_root: bool = False
+
+    @property
+    def name(self) -> str:
+        """``qmean`` or ``qmean_sqrt``."""
+        return "qmean_sqrt" if self.square_root else "qmean"
+
+    def mean(self, tpr: Any, tnr: Any) -> Any:
+        """Return 1 minus the (root of the) mean square of the error rates."""
+        loss = 0.5 * ((1 - tpr) ** 2 + (1 - tnr) ** 2)
+        return 1 - (np.sqrt(loss) if self.square_root else loss)
+
+
+_CATALOG: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        FBeta(),
+        FBeta(beta=2.0),
+        FBeta(beta=0.5),
+        Jaccard(),
+        BalancedAccuracy(),
+        GMean(),
+        HMean(),
+        QMean(),
+        QMean(square_root=True),
+        FowlkesMallows(),
+        MCC(),
+        CohenKappa(),
+        Accuracy(),
+        Precision(),
+        Recall(),
+        Specificity(),
+        Informedness(),
+        Markedness(),
+        SquaredCountError(),
+    )
+}
+_CATALOG["dice"] = _CATALOG["f1"]
+
+# What people may call them elsewhere; only ever used to suggest the right name.
+_HINTS = {
+    "am": "balanced_accuracy",
+    "f_1": "f1",
+    "f1_score": "f1",
+    "fscore": "f1",
+    "f_measure": "f1",
+    "fbeta": "f1",
+    "gtp/pr": "fowlkes_mallows",
+    "g_tp/pr": "fowlkes_mallows",
+    "fm": "fowlkes_mallows",
+    "iou": "jaccard",
+    "kappa": "cohen_kappa",
+    "matthews_corrcoef": "mcc",
+    "phi": "mcc",
+    "ppv": "precision",
+    "sec": "squared_count_error",
+    "sensitivity": "recall",
+    "tnr": "specificity",
+    "tpr": "recall",
+    "youden": "informedness",
+}
+
+
+def names() -> list[str]:
+    """Return the names that `get` knows.
+
+    Returns
+    -------
+    list of str
+        In alphabetical order.
+
+    Examples
+    --------
+    >>> "f1" in names()
+    True
+    """
+    return sorted(_CATALOG)
+
+
+def get(metric: str | Metric) -> Metric:
+    """Return the metric of that name; a metric is returned as it is.
+
+    Parameters
+    ----------
+    metric : str or Metric
+        One of `names`, or a metric.
+
+    Returns
+    -------
+    Metric
+        The metric, with its default `zero_division`.
+
+    Examples
+    --------
+    >>> get("jaccard")
+    Jaccard(zero_division=0.0)
+    """
+    if isinstance(metric, Metric):
+        return metric
+    if not isinstance(metric, str):
+        msg = (
+            "`metric` must be a name or a bestcut metric; got "
+            f"{type(metric).__name__}. Wrap a callable with "
+            "`bestcut.metrics.from_counts(function, name=...)`."
+        )
+        raise TypeError(msg)
+    if metric not in _CATALOG:
+        error = unknown_name("metric", metric, _CATALOG, _HINTS)
+        raise error
+    return _CATALOG[metric]

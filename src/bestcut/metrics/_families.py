@@ -1,0 +1,270 @@
+"""Families with constants of your own, and metrics from your own callable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from bestcut._validation import (
+    FloatArray,
+    check_callable,
+    check_coefficients,
+    check_custom_values,
+    check_finite_real,
+)
+from bestcut.metrics._base import (
+    AffineMetric,
+    Coefficients,
+    FractionalLinearMetric,
+    Metric,
+    confusion_from_counts,
+    rates_from_counts,
+    uvp_from_counts,
+)
+
+
+@dataclass(frozen=True)
+class FractionalLinear(FractionalLinearMetric):
+    """Any ratio of linear functions of (u, v, p), as in equation (5) of the paper.
+
+    (c0 + c1 u + c2 v + c3 p) / (d0 + d1 u + d2 v + d3 p), with u the true positives, v
+    the predicted positives and p the actual positives, each as a share of n.
+
+    Parameters
+    ----------
+    c, d : tuple of four numbers
+        Floats, ints or `fractions.Fraction`; the paper's Algorithm 2 (solver
+        ``"quadratic"``) wants d exactly rational with small denominators.
+    zero_division : float, default=0.0
+        Value where the denominator is 0.
+    name : str, default="fractional_linear"
+        How messages call it.
+
+    Examples
+    --------
+    >>> jaccard = FractionalLinear(c=(0, 1, 0, 0), d=(0, -1, 1, 1))
+    >>> float(jaccard(tp=3, n_pred=4, n_pos=5, n=10))
+    0.5
+    """
+
+    c: Coefficients
+    d: Coefficients
+    zero_division: float = 0.0
+    name: str = "fractional_linear"
+
+    def __post_init__(self) -> None:
+        for attribute in ("c", "d"):
+            values = getattr(self, attribute)
+            if isinstance(values, list):
+                object.__setattr__(self, attribute, tuple(values))
+            check_coefficients(getattr(self, attribute), name=attribute)
+        check_finite_real(self.zero_division, name="zero_division")
+
+    def coefficients(self) -> tuple[Coefficients, Coefficients]:
+        """Return c and d."""
+        return self.c, self.d
+
+
+@dataclass(frozen=True)
+class LinearUtility(AffineMetric):
+    """What the four outcomes are worth, summed over the instances.
+
+    Costs are negative worths. The unit is yours: money, minutes, lives.
+
+    Parameters
+    ----------
+    tp, fp, fn, tn : float, default=0.0
+        Worth of one instance of each kind.
+    name : str, default="linear_utility"
+        How messages call it.
+
+    Examples
+    --------
+    >>> profit = LinearUtility(tp=100, fp=-5, fn=-20)
+    >>> float(profit(tp=3, n_pred=4, n_pos=5, n=10))
+    255.0
+    """
+
+    tp: float = 0.0
+    fp: float = 0.0
+    fn: float = 0.0
+    tn: float = 0.0
+    name: str = "linear_utility"
+
+    def __post_init__(self) -> None:
+        for attribute in ("tp", "fp", "fn", "tn"):
+            check_finite_real(getattr(self, attribute), name=attribute)
+
+    def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
+        """Return alpha, beta and delta."""
+        tp, fp, fn, tn = (float(x) for x in (self.tp, self.fp, self.fn, self.tn))
+        beta = fp * n_pred + fn * n_pos + tn * (n - n_pred - n_pos)
+        return tp - fp - fn + tn, beta, 1.0
+
+    def undefined(self, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Return a value that is never used: delta is 1."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class CustomMetric(Metric):
+    """A metric from a callable; made by `from_counts`, `from_rates`, `from_uvp`."""
+
+    function: Callable[..., Any]
+    form: Literal["counts", "rates", "uvp"]
+    name: str = "custom"
+    zero_division: float | None = None
+    smooth: bool = False
+    greater_is_better: bool = True
+
+    def __post_init__(self) -> None:
+        check_callable(self.function, name="function")
+        if self.zero_division is not None:
+            check_finite_real(self.zero_division, name="zero_division")
+
+    def arguments(
+        self, tp: Any, n_pred: Any, n_pos: Any, n: Any
+    ) -> dict[str, FloatArray]:
+        """Return what the callable is given, by name."""
+        counts = np.broadcast_arrays(
+            *(np.asarray(x, dtype=np.float64) for x in (tp, n_pred, n_pos, n))
+        )
+        if self.form == "counts":
+            return confusion_from_counts(*counts)._asdict()
+        if self.form == "uvp":
+            return dict(zip(("u", "v", "p"), uvp_from_counts(*counts), strict=True))
+        tp, n_pred, n_pos, n = counts
+        empty = self.zero_division or 0.0
+        rates = rates_from_counts(tp, n_pred, n_pos, n, undefined=empty)
+        return dict(zip(("tpr", "tnr", "p"), rates, strict=True))
+
+    def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Evaluate, checking what the callable returns."""
+        arguments = self.arguments(tp, n_pred, n_pos, n)
+        shape = next(iter(arguments.values())).shape
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = self.function(*arguments.values())
+        if self.zero_division is not None:
+            values = np.where(np.isnan(values), self.zero_division, values)
+        return check_custom_values(
+            values,
+            shape,
+            name=self.name,
+            arguments=arguments,
+            allow_nan=bool(np.all(np.equal(n, 0))),  # nothing to score: may be 0/0
+        )
+
+
+def from_counts(
+    function: Callable[..., Any],
+    name: str = "custom",
+    *,
+    zero_division: float | None = None,
+    smooth: bool = False,
+    greater_is_better: bool = True,
+) -> CustomMetric:
+    """Make a metric of a callable on counts ``(tp, fp, fn, tn)``: the paper's Psi.
+
+    Parameters
+    ----------
+    function : callable
+        Vectorised: takes four float arrays of one shape, returns an array of it.
+        Must not change its arguments.
+    name : str, default="custom"
+        How messages call it.
+    zero_division : float, optional
+        Value in place of NaN (0/0). Without it, NaN is an error.
+    smooth : bool, default=False
+        Promise that the callable extends smoothly to counts that are not whole
+        numbers. Only then may a fast solver evaluate it between them.
+    greater_is_better : bool, default=True
+        False for a loss, to be minimised.
+
+    Returns
+    -------
+    CustomMetric
+
+    Examples
+    --------
+    >>> lift = from_counts(lambda tp, fp, fn, tn: tp - 0.2 * fp, name="net hits")
+    >>> float(lift(tp=3, n_pred=8, n_pos=5, n=10))
+    2.0
+    """
+    return CustomMetric(
+        function, "counts", name, zero_division, smooth, greater_is_better
+    )
+
+
+def from_rates(
+    function: Callable[..., Any],
+    name: str = "custom",
+    *,
+    zero_division: float = 0.0,
+    smooth: bool = False,
+    greater_is_better: bool = True,
+) -> CustomMetric:
+    """Make a metric of a callable on ``(tpr, tnr, p)``: the paper's Gamma.
+
+    Parameters
+    ----------
+    function : callable
+        Vectorised: takes three float arrays of one shape, returns an array of it.
+    name : str, default="custom"
+        How messages call it.
+    zero_division : float, default=0.0
+        The rate of a class that does not occur, and value in place of NaN.
+    smooth, greater_is_better : bool
+        As in `from_counts`.
+
+    Returns
+    -------
+    CustomMetric
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> worst = from_rates(lambda tpr, tnr, p: np.minimum(tpr, tnr), name="worst rate")
+    >>> float(worst(tp=3, n_pred=4, n_pos=5, n=10))
+    0.6
+    """
+    return CustomMetric(
+        function, "rates", name, zero_division, smooth, greater_is_better
+    )
+
+
+def from_uvp(
+    function: Callable[..., Any],
+    name: str = "custom",
+    *,
+    zero_division: float | None = None,
+    smooth: bool = False,
+    greater_is_better: bool = True,
+) -> CustomMetric:
+    """Make a metric of a callable on ``(u, v, p)``: the paper's Phi.
+
+    Parameters
+    ----------
+    function : callable
+        Vectorised: takes three float arrays of one shape, returns an array of it. The
+        shares carry rounding: guard a root with ``np.maximum(..., 0)``.
+    name : str, default="custom"
+        How messages call it.
+    zero_division : float, optional
+        Value in place of NaN (0/0). Without it, NaN is an error.
+    smooth, greater_is_better : bool
+        As in `from_counts`.
+
+    Returns
+    -------
+    CustomMetric
+
+    Examples
+    --------
+    >>> f1 = from_uvp(lambda u, v, p: 2 * u / (p + v), name="f1", zero_division=0.0)
+    >>> float(f1(tp=3, n_pred=4, n_pos=6, n=10))
+    0.6
+    """
+    return CustomMetric(function, "uvp", name, zero_division, smooth, greater_is_better)

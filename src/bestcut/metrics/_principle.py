@@ -1,0 +1,342 @@
+"""Does a metric satisfy the probability ranking principle (PRP)?
+
+Theorem 1 of the paper: a metric that never falls when TP rises, at equal numbers of
+predicted and actual positives, is maximised in expectation by some top-k prediction.
+Fractional-linear metrics are decided by algebra, for every n; others on the whole
+lattice of confusion matrices of up to `n_max` instances.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations_with_replacement, product
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestcut._validation import FloatArray
+from bestcut.metrics._base import FractionalLinearMetric, Metric, confusion_from_counts
+from bestcut.metrics._catalog import get
+
+# The metric is evaluated in floating point: two values closer than this many units in
+# the last place of the largest score count as equal.
+_ROUNDING = 64 * np.finfo(float).eps
+
+
+class Cells(NamedTuple):
+    """One confusion matrix, in counts."""
+
+    tp: int
+    fp: int
+    fn: int
+    tn: int
+
+    def __str__(self) -> str:
+        return ", ".join(f"{k}={v}" for k, v in self._asdict().items())
+
+
+class RankingViolation(NamedTuple):
+    """Probabilities for which no top-k prediction is optimal.
+
+    Attributes
+    ----------
+    y_proba : tuple of float
+        The probabilities.
+    labels : tuple of bool
+        Predictions that beat every top-k prediction.
+    score, best_top_k : float
+        Expected score of `labels`, and of the best top-k prediction.
+    """
+
+    y_proba: tuple[float, ...]
+    labels: tuple[bool, ...]
+    score: float
+    best_top_k: float
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """Two confusion matrices that differ by one true positive, for the worse.
+
+    Attributes
+    ----------
+    fewer_tp, more_tp : Cells
+        Same number of predicted and of actual positives.
+    score_fewer, score_more : float
+        Their scores; the one with more true positives is worse.
+    violation : RankingViolation or None
+        A case in which PRP itself fails, if one was found.
+    """
+
+    fewer_tp: Cells
+    more_tp: Cells
+    score_fewer: float
+    score_more: float
+    violation: RankingViolation | None = None
+
+    def __str__(self) -> str:
+        text = (
+            f"({self.fewer_tp}) scores {self.score_fewer:.6g}, but with one more true "
+            f"positive ({self.more_tp}) it scores {self.score_more:.6g}"
+        )
+        if self.violation:
+            case = self.violation
+            marks = "".join("1" if x else "0" for x in case.labels)
+            text += (
+                f"; for probabilities {list(case.y_proba)} the labels {marks} have "
+                f"expected score {case.score:.6g}, the best top-k "
+                f"{case.best_top_k:.6g}"
+            )
+        return text
+
+
+@dataclass(frozen=True)
+class MetricCheck:
+    """What `check_metric` found.
+
+    Attributes
+    ----------
+    metric : Metric
+        The metric.
+    tp_monotonic : bool
+        Strictly better with more TP, `n_pred` and `n_pos` fixed (Definition 3).
+    tp_nondecreasing : bool
+        Never worse with more TP; this is what PRP needs.
+    tp_independent : bool
+        The same for every TP (Proposition 2).
+    rates_monotonic : bool
+        Strictly better when TPR and TNR both rise (Definition 6).
+    prp : bool or None
+        Whether an optimal top-k prediction always exists; None if TP can hurt but no
+        probabilities were found for which every top-k prediction is beaten.
+    reason : str
+        Why, in a sentence.
+    counterexample : Counterexample or None
+        Where more TP is worse, if it ever is.
+    n_checked : int or None
+        The verdict on TP holds up to this n; None if it holds for every n.
+    """
+
+    metric: Metric
+    tp_monotonic: bool
+    tp_nondecreasing: bool
+    tp_independent: bool
+    rates_monotonic: bool
+    prp: bool | None
+    reason: str
+    counterexample: Counterexample | None
+    n_checked: int | None
+
+
+def check_metric(metric: str | Metric, *, n_max: int = 24) -> MetricCheck:
+    """Check whether a metric may be maximised by ranking and cutting.
+
+    Parameters
+    ----------
+    metric : str or Metric
+        A name of the catalogue or a metric.
+    n_max : int, default=24
+        Every confusion matrix of 1 to `n_max` instances is looked at, unless the
+        metric is fractional-linear: then the verdict on TP holds for every n.
+
+    Returns
+    -------
+    MetricCheck
+        With ``tp_monotonic``, ``rates_monotonic``, ``prp``, ``reason`` and
+        ``counterexample``.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> bestcut.check_metric("gmean").prp
+    True
+    >>> wrong = bestcut.metrics.from_counts(lambda tp, fp, fn, tn: fp - tp, "fp - tp")
+    >>> check = bestcut.check_metric(wrong)
+    >>> check.prp, check.counterexample.fewer_tp
+    (False, Cells(tp=0, fp=1, fn=1, tn=0))
+    """
+    if isinstance(n_max, bool) or not isinstance(n_max, Integral) or n_max < 2:
+        msg = f"`n_max` must be a whole number of at least 2; got {n_max!r}."
+        raise ValueError(msg)
+    return _check(get(metric), int(n_max))
+
+
+@lru_cache(maxsize=256)
+def _check(metric: Metric, n_max: int) -> MetricCheck:
+    lattice = _check_lattice(metric, n_max)
+    algebra = (
+        _check_algebra(metric) if isinstance(metric, FractionalLinearMetric) else None
+    )
+    tp = algebra or lattice
+    counterexample = tp.counterexample or lattice.counterexample
+    scope = "every n" if algebra else f"every confusion matrix with n <= {n_max}"
+    prp: bool | None = True
+    if tp.independent:
+        reason = f"Independent of TP (Proposition 2), for {scope}."
+    elif tp.nondecreasing:
+        how = "Strictly increasing" if tp.increasing else "Never decreasing"
+        reason = f"{how} in TP (Theorem 1), for {scope}."
+    else:
+        assert counterexample is not None
+        violation = _find_violation(metric)
+        counterexample = Counterexample(
+            counterexample.fewer_tp,
+            counterexample.more_tp,
+            counterexample.score_fewer,
+            counterexample.score_more,
+            violation,
+        )
+        prp = None if violation is None else False
+        reason = f"More true positives can be worse: {counterexample}."
+    return MetricCheck(
+        metric=metric,
+        tp_monotonic=tp.increasing,
+        tp_nondecreasing=tp.nondecreasing,
+        tp_independent=tp.independent,
+        rates_monotonic=_rates_monotonic(metric, n_max),
+        prp=prp,
+        reason=reason,
+        counterexample=counterexample,
+        n_checked=None if algebra else n_max,
+    )
+
+
+class _TPVerdict(NamedTuple):
+    increasing: bool
+    nondecreasing: bool
+    independent: bool
+    counterexample: Counterexample | None
+
+
+def _check_lattice(metric: Metric, n_max: int) -> _TPVerdict:
+    """Compare each confusion matrix with the one that has one more TP."""
+    increasing = nondecreasing = independent = True
+    counterexample = None
+    for n in range(1, n_max + 1):
+        tp, n_pred, n_pos = _lattice(n)
+        value = metric.utility(tp, n_pred, n_pos, float(n))
+        has_next = tp < np.minimum(n_pred, n_pos)
+        tp, n_pred, n_pos, here = (x[has_next] for x in (tp, n_pred, n_pos, value))
+        if not tp.size:
+            continue
+        gain = metric.utility(tp + 1, n_pred, n_pos, float(n)) - here
+        noise = _ROUNDING * np.max(np.abs(value))
+        increasing &= bool(np.all(gain > noise))
+        independent &= bool(np.all(np.abs(gain) <= noise))
+        if nondecreasing and np.any(gain < -noise):
+            nondecreasing = False
+            i = int(np.argmin(gain))
+            counterexample = _counterexample(
+                metric, int(tp[i]), int(n_pred[i]), int(n_pos[i]), n
+            )
+    return _TPVerdict(increasing, nondecreasing, independent, counterexample)
+
+
+def _lattice(n: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return tp, n_pred, n_pos of every confusion matrix of n instances."""
+    tp, n_pred, n_pos = np.indices((n + 1,) * 3).reshape(3, -1).astype(np.float64)
+    reachable = (tp <= np.minimum(n_pred, n_pos)) & (tp >= n_pred + n_pos - n)
+    return tp[reachable], n_pred[reachable], n_pos[reachable]
+
+
+def _counterexample(
+    metric: Metric, tp: int, n_pred: int, n_pos: int, n: int
+) -> Counterexample:
+    pair = [
+        Cells(*(int(x) for x in confusion_from_counts(t, n_pred, n_pos, n)))
+        for t in (tp, tp + 1)
+    ]
+    scores = [float(metric.psi(*cells)) for cells in pair]
+    return Counterexample(pair[0], pair[1], scores[0], scores[1])
+
+
+def _rates_monotonic(metric: Metric, n_max: int) -> bool:
+    """Definition 6 on the lattice: both rates strictly up, score strictly up."""
+    for n in range(2, n_max + 1):
+        for n_pos in range(1, n):
+            tp = np.arange(n_pos + 1.0)[:, None]
+            tn = np.arange(n - n_pos + 1.0)[None, :]
+            n_pred = tp + (n - n_pos - tn)
+            tp = np.broadcast_to(tp, n_pred.shape)
+            value = metric.utility(tp, n_pred, float(n_pos), float(n))
+            # The best among all that are strictly lower in both rates.
+            below = np.maximum.accumulate(np.maximum.accumulate(value, 0), 1)[:-1, :-1]
+            noise = _ROUNDING * np.max(np.abs(value))
+            if not np.all(value[1:, 1:] > below + noise):
+                return False
+    return True
+
+
+def _check_algebra(metric: FractionalLinearMetric) -> _TPVerdict | None:
+    """Decide a fractional-linear metric for every n, or return None.
+
+    With N and D the numerator and denominator, dPhi/du has the sign of
+    c1 D - d1 N, in which u cancels: A + B v + C p. (The paper's Proposition 4 asks
+    for c1 > d1 only, which is not enough.) It is non-negative at every (v, p) inside
+    the unit square exactly if it is at the four corners.
+
+    None is returned where a denominator that depends on TP vanishes at a confusion
+    matrix whose TP could still change: the lattice has to say what happens there.
+    """
+    c, d = ([Fraction(x) for x in part] for part in metric.coefficients())
+    # D at the four pure confusion matrices; it is linear, so these are its extremes.
+    at_tn, at_fp, at_fn, at_tp = d[0], d[0] + d[2], d[0] + d[3], sum(d)
+    vertices = (at_tn, at_fp, at_fn, at_tp)
+    sign_changes = min(vertices) < 0 < max(vertices)
+    # (v, p) inside the square reach D = 0 only through these two edges.
+    touches = at_fp == at_fn == 0 or at_tp == at_tn == 0
+    if d[1] != 0 and (sign_changes or touches):
+        return None
+    slope = [c[1] * d[i] - d[1] * c[i] for i in (0, 2, 3)]
+    greater = metric.greater_is_better
+    corners = {
+        (v, p): (slope[0] + slope[1] * v + slope[2] * p) * (1 if greater else -1)
+        for v, p in product((0, 1), repeat=2)
+    }
+    increasing = min(corners.values()) >= 0 and max(corners.values()) > 0
+    independent = not any(corners.values())
+    if increasing or independent:
+        return _TPVerdict(increasing, True, independent, None)
+    (v, p), _ = min(corners.items(), key=lambda item: item[1])
+    n = 2
+    while True:  # the inside points next to a bad corner turn bad as n grows
+        n_pred, n_pos = (n - 1 if x else 1 for x in (v, p))
+        inside = slope[0] * n + slope[1] * n_pred + slope[2] * n_pos
+        if (inside if greater else -inside) < 0:
+            tp = max(0, n_pred + n_pos - n)
+            example = _counterexample(metric, tp, n_pred, n_pos, n)
+            return _TPVerdict(False, False, False, example)
+        n *= 2
+
+
+def _find_violation(metric: Metric) -> RankingViolation | None:
+    """Look for probabilities with a prediction better than every top-k one."""
+    grid = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1, 0.0)
+    for n in range(2, 6):
+        vectors = np.array(list(product((0.0, 1.0), repeat=n)))
+        size = vectors.sum(axis=1)
+        table: Any = metric.utility(
+            vectors @ vectors.T, size[:, None], size[None, :], float(n)
+        )
+        probabilities = np.array(list(combinations_with_replacement(grid, n)))
+        law = np.prod(
+            np.where(vectors[:, None, :] == 1, probabilities, 1 - probabilities), axis=2
+        )
+        expected = table @ law  # label vector x probabilities
+        # Sorted downwards, the top-k predictions are those without a rise.
+        top_k = np.all(np.diff(vectors, axis=1) <= 0, axis=1)
+        best, best_top_k = expected.max(axis=0), expected[top_k].max(axis=0)
+        excess = best - best_top_k
+        i = int(np.argmax(excess))
+        if excess[i] > _ROUNDING * 2**n * np.max(np.abs(table)):
+            sign = 1.0 if metric.greater_is_better else -1.0
+            return RankingViolation(
+                y_proba=tuple(map(float, probabilities[i])),
+                labels=tuple(map(bool, vectors[int(np.argmax(expected[:, i]))])),
+                score=sign * float(best[i]),
+                best_top_k=sign * float(best_top_k[i]),
+            )
+    return None

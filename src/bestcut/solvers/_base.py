@@ -1,0 +1,79 @@
+"""What a solver is: a way to the best cut, with its needs declared."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestcut._validation import FloatArray
+from bestcut.metrics import Metric
+
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Expected score of every top-k prediction, k = 0..n, and a bound on its error."""
+
+    expected_score: FloatArray
+    error: float
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The best prediction a solver found.
+
+    `members` are the positions, in descending order of probability, that are predicted
+    positive; None stands for the first `n_positive`.
+    """
+
+    n_positive: int
+    expected_score: float
+    error: float
+    members: NDArray[np.intp] | None = None
+
+
+class Solver(ABC):
+    """A way to find the best prediction.
+
+    Attributes
+    ----------
+    name : str
+        What `decide` takes as `solver`.
+    requires : frozenset of str
+        Traits that a metric must declare.
+    needs_prp : bool
+        Whether only top-k predictions are considered.
+    max_n : int or None
+        The largest number of instances that is accepted.
+    """
+
+    name: str
+    requires: frozenset[str] = frozenset()
+    needs_prp: bool = True
+    max_n: int | None = None
+
+    @abstractmethod
+    def curve(self, eta: FloatArray, metric: Metric) -> Curve:
+        """Return the expected score of every cut of `eta`, sorted descending."""
+
+    def solve(self, eta: FloatArray, metric: Metric, low: int, high: int) -> Solution:
+        """Return the best prediction with `low` to `high` positives."""
+        curve = self.curve(eta, metric)
+        allowed = curve.expected_score[low : high + 1]
+        best = np.argmax(allowed) if metric.greater_is_better else np.argmin(allowed)
+        k = low + int(best)
+        return Solution(k, float(curve.expected_score[k]), curve.error)
+
+
+def summation_error(n: int, scale: float) -> float:
+    """Bound the rounding error of a sum of products of two exact laws and scores.
+
+    The laws' entries carry 2 n eps together (see `bestcut.counts`); a score, the
+    products and a sum of at most n + 1 terms along each axis add another 2 n + 16.
+    `scale` is the largest absolute score: the weights sum to 1.
+    """
+    return (4 * n + 16) * EPS * scale

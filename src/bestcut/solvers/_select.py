@@ -1,0 +1,85 @@
+"""Which solver: one table that dispatch, errors and documentation read."""
+
+from __future__ import annotations
+
+from bestcut._validation import SolverMismatchError, unknown_name
+from bestcut.metrics import Metric, check_metric
+from bestcut.solvers._base import Solver
+from bestcut.solvers._cubic import CubicSolver
+from bestcut.solvers._exhaustive import ExhaustiveSolver
+from bestcut.solvers._quadratic import QuadraticSolver
+
+# In the order in which "auto" prefers them; enumeration is only ever chosen by name.
+SOLVERS: dict[str, Solver] = {
+    solver.name: solver
+    for solver in (QuadraticSolver(), CubicSolver(), ExhaustiveSolver())
+}
+
+
+def select_solver(name: str, metric: Metric, n: int) -> Solver:
+    """Return the solver of that name, or the best that fits for ``"auto"``.
+
+    Raises
+    ------
+    SolverMismatchError
+        If the metric or the size lacks what the solver needs.
+    """
+    if name == "auto":
+        fits = [
+            solver
+            for solver in SOLVERS.values()
+            if solver.needs_prp and _mismatch(solver, metric, n) is None
+        ]
+        solver = fits[0]
+    elif isinstance(name, str) and name in SOLVERS:
+        solver = SOLVERS[name]
+    else:
+        error = unknown_name("solver", name, [*SOLVERS, "auto"])
+        raise error
+    if solver.needs_prp:
+        _refuse_without_prp(metric, n)
+    problem = _mismatch(solver, metric, n)
+    if problem is not None:
+        usable = [
+            other.name
+            for other in SOLVERS.values()
+            if _mismatch(other, metric, n) is None
+        ]
+        msg = f"solver {name!r} {problem}. Solvers that accept it: {', '.join(usable)}."
+        raise SolverMismatchError(msg)
+    return solver
+
+
+def _mismatch(solver: Solver, metric: Metric, n: int) -> str | None:
+    missing = sorted(solver.requires - metric.traits)
+    if missing:
+        return (
+            f"needs a metric with {missing}, which {metric.name!r} does not have; it "
+            "reads floats as what they exactly are, so give d as "
+            "`fractions.Fraction` where it should be rational"
+            if missing == ["rational d"]
+            else f"needs a metric with {missing}, which {metric.name!r} does not have"
+        )
+    if solver.max_n is not None and n > solver.max_n:
+        return f"takes at most {solver.max_n} instances; got {n}"
+    return None
+
+
+def _refuse_without_prp(metric: Metric, n: int) -> None:
+    check = check_metric(metric)
+    if check.prp:
+        return
+    exhaustive = SOLVERS["exhaustive"]
+    limit = exhaustive.max_n or 0
+    way_out = (
+        f'Use solver="exhaustive", which looks at every label vector (n <= {limit}).'
+        if n <= limit
+        else f'Only solver="exhaustive" could do it, and only for n <= {limit}; n is '
+        f"{n} here."
+    )
+    msg = (
+        f"metric {metric.name!r} is not known to satisfy the probability ranking "
+        f"principle, so ranking and cutting may miss its optimum. {check.reason} "
+        f"{way_out}"
+    )
+    raise SolverMismatchError(msg)
