@@ -43,7 +43,7 @@ def _real_array(values: Any, name: str, cure: str) -> FloatArray:
     if array.size == 0 and array.dtype == object:
         array = array.astype(np.float64)
     if array.dtype.kind not in "buif":
-        first = array.flat[0] if array.size else values
+        first = array.ravel()[:1].tolist()[0] if array.size else values
         msg = (
             f"`{name}` must hold real numbers; got dtype {array.dtype} "
             f"(first entry {first!r}). {cure}"

@@ -161,11 +161,11 @@ def decide(
     Examples
     --------
     >>> import bestcut
-    >>> decision = bestcut.decide([0.9, 0.1, 0.4, 0.35], metric="f1")
+    >>> decision = bestcut.decide([0.7, 0.1, 0.4, 0.35], metric="f1")
     >>> decision.labels.tolist()
     [True, False, True, True]
     >>> round(decision.expected_score, 4)
-    0.6816
+    0.5913
     """
     chosen_metric = get(metric)
     p = check_probabilities(y_proba)
@@ -190,15 +190,12 @@ def decide(
 
 def _labels(p: FloatArray, eta: FloatArray, solution: Solution) -> NDArray[np.bool_]:
     """Return the labels in input order; within a tie the earliest are positive."""
+    labels = np.zeros(p.size, dtype=np.bool_)
     if solution.members is not None:
-        labels = np.zeros(p.size, dtype=np.bool_)
         labels[np.argsort(-p, kind="stable")[solution.members]] = True
-        return labels
-    k = solution.n_positive
-    if k == 0:
-        return np.zeros(p.size, dtype=np.bool_)
-    threshold = eta[k - 1]
-    labels = np.greater(p, threshold)
-    missing = k - int(np.count_nonzero(labels))
-    labels[np.flatnonzero(p == threshold)[:missing]] = True
+    elif solution.n_positive > 0:
+        threshold = eta[solution.n_positive - 1]
+        np.greater(p, threshold, out=labels)
+        missing = solution.n_positive - int(np.count_nonzero(labels))
+        labels[np.flatnonzero(p == threshold)[:missing]] = True
     return labels

@@ -455,8 +455,8 @@ class HMean(_RatesMetric):
 
     Examples
     --------
-    >>> float(HMean()(tp=3, n_pred=3, n_pos=5, n=10))
-    0.75
+    >>> float(HMean()(tp=5, n_pred=8, n_pos=5, n=11))
+    0.6666666666666666
     """
 
     name = "hmean"
