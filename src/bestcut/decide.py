@@ -154,9 +154,9 @@ def decide(
 
     Notes
     -----
-    Among cuts of equal expected score the one with fewest positives is taken. Where
-    the cut falls inside a tie of probabilities, the earliest in input order are
-    positive. An empty input gives an empty decision.
+    Cuts whose expected scores differ by less than ``error`` are as good as each other,
+    and any of them may be taken. Where the cut falls inside a tie of probabilities, the
+    earliest in input order are positive. An empty input gives an empty decision.
 
     Examples
     --------

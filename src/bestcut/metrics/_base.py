@@ -133,9 +133,12 @@ class Metric(ABC):
     def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
         """Evaluate without checks; what the solvers call."""
 
-    def utility(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
-        """Evaluate so that larger is better: the score, or minus the loss."""
-        score = self.score(tp, n_pred, n_pos, n)
+    def utility(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> FloatArray:
+        """Evaluate so that larger is better, in the shape of the counts."""
+        score = np.broadcast_to(
+            self.score(tp, n_pred, n_pos, n),
+            np.broadcast_shapes(*map(np.shape, (tp, n_pred, n_pos, n))),
+        )
         return score if self.greater_is_better else -score
 
     def __call__(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:

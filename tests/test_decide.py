@@ -1,0 +1,251 @@
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bestcut
+from bestcut.metrics import from_counts
+
+probability = st.floats(0, 1, allow_subnormal=True)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    p=st.lists(probability, max_size=25),
+    name=st.sampled_from(bestcut.metrics.names()),
+)
+def test_a_decision_is_a_threshold_set_with_early_ties_first(p, name):
+    decision = bestcut.decide(p, name)
+    p = np.array(p)
+    labels = decision.labels
+    assert labels.dtype == bool
+    assert decision.n_positive == labels.sum()
+    if not labels.any():
+        assert decision.threshold == np.inf
+        return
+    assert decision.threshold == p[labels].min()
+    assert np.array_equal(labels | (p == decision.threshold), p >= decision.threshold)
+    tied = labels[p == decision.threshold]
+    assert np.array_equal(tied, np.sort(tied)[::-1])
+
+
+def test_the_curve_holds_every_cut_and_its_maximum_is_the_decision():
+    p = np.random.default_rng(1).beta(0.3, 3, size=60)
+    for name in bestcut.metrics.names():
+        decision = bestcut.decide(p, name)
+        curve = decision.curve
+        assert np.array_equal(curve.n_positive, np.arange(61))
+        scores = curve.expected_score
+        best = scores.max() if decision.metric.greater_is_better else scores.min()
+        slack = curve.error + decision.error
+        assert decision.expected_score == pytest.approx(best, abs=slack)
+        assert curve.threshold[0] == np.inf
+        assert np.array_equal(curve.threshold[1:], np.sort(p)[::-1])
+        assert decision.curve is curve
+
+
+def test_bounds_on_the_number_of_positives_are_kept():
+    p = np.full(10, 0.5)
+    assert bestcut.decide(p, "recall", max_positives=3).n_positive == 3
+    assert bestcut.decide(p, "precision", min_positives=7).n_positive >= 7
+    assert bestcut.decide(0.9 * p, "accuracy", min_positives=7).n_positive == 7
+    assert bestcut.decide(p, "f1", max_positives=0).threshold == np.inf
+    assert bestcut.decide(p, "f1", max_positives=99).n_positive == 10
+    assert bestcut.decide(p, "f1", min_positives=4, max_positives=4).n_positive == 4
+    first = bestcut.decide(p, "recall", max_positives=3).labels
+    assert first.tolist() == [True] * 3 + [False] * 7
+
+
+def test_the_empty_prediction_is_chosen_when_it_is_best():
+    decision = bestcut.decide([0.3, 0.2, 0.1], "accuracy")
+    assert decision.n_positive == 0
+    assert decision.threshold == np.inf
+    assert decision.expected_score == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("name", bestcut.metrics.names())
+def test_an_empty_input_gives_an_empty_decision(name):
+    for empty in ([], np.array([]), pd.Series([], dtype=float), pl.Series([])):
+        decision = bestcut.decide(empty, name)
+        assert decision.labels.shape == (0,)
+        assert decision.n_positive == 0
+        assert decision.curve.expected_score.shape == (1,)
+
+
+def test_an_empty_input_is_fine_for_a_callable_that_divides_by_zero():
+    metric = from_counts(lambda tp, fp, fn, tn: tp / (tp + fp + fn + tn), "share")
+    assert np.isnan(bestcut.decide([], metric).expected_score)
+
+
+@pytest.mark.parametrize("name", ["f1", "gmean", "squared_count_error"])
+def test_certain_labels_are_predicted_as_they_are(name):
+    p = [0.0, 1.0, 1.0, 0.0, 0.0]
+    decision = bestcut.decide(p, name)
+    assert decision.labels.tolist() == [False, True, True, False, False]
+
+
+def containers():
+    values = [0.25, 0.5, 0.125, 0.75]
+    frozen = np.array(values)
+    frozen.flags.writeable = False
+    return {
+        "list": values,
+        "tuple": tuple(values),
+        "float64": np.array(values),
+        "float32": np.array(values, dtype=np.float32),
+        "float16": np.array(values, dtype=np.float16),
+        "read-only": frozen,
+        "strided": np.repeat(values, 2)[::2],
+        "pandas": pd.Series(values, index=list("abcd")),
+        "pandas nullable": pd.Series(values, dtype="Float64"),
+        "polars": pl.Series(values),
+    }
+
+
+@pytest.mark.parametrize("kind", containers())
+def test_every_container_gives_the_same_decision_and_is_not_changed(kind):
+    data = containers()[kind]
+    before = list(data)
+    decision = bestcut.decide(data, "f1")
+    reference = bestcut.decide([0.25, 0.5, 0.125, 0.75], "f1")
+    assert np.array_equal(decision.labels, reference.labels)
+    assert decision.expected_score == reference.expected_score
+    assert list(data) == before
+
+
+def test_integers_and_booleans_are_probabilities_zero_and_one():
+    for data in ([0, 1, 1], np.array([False, True, True])):
+        assert bestcut.decide(data, "f1").labels.tolist() == [False, True, True]
+
+
+def test_a_float32_threshold_selects_the_same_rows_again():
+    p = np.random.default_rng(0).beta(0.3, 3, 200).astype(np.float32)
+    decision = bestcut.decide(p, "f1")
+    assert np.array_equal(p >= decision.threshold, decision.labels)
+
+
+BAD = {
+    "nan": ([0.5, float("nan")], ValueError, r"y_proba\[1\] = nan \(1 of 2"),
+    "inf": ([float("inf")], ValueError, r"y_proba\[0\] = inf"),
+    "negative": (
+        [0.1, -0.1],
+        ValueError,
+        r"y_proba\[1\] = -0\.1.*not scores or logits",
+    ),
+    "above one": ([0.1, 1.2, 3.0], ValueError, r"y_proba\[1\] = 1\.2 \(2 of 3"),
+    "strings": (["0.1"], TypeError, r"must hold real numbers; got dtype <U3"),
+    "one string": ("f1", TypeError, r"must hold real numbers"),
+    "two columns": ([[0.9, 0.1]], ValueError, r"must be 1-D.*y_proba\[:, 1\]"),
+    "3-D": (np.zeros((2, 2, 2)), ValueError, r"must be 1-D; got shape \(2, 2, 2\)"),
+    "scalar": (0.5, ValueError, r"must be 1-D; got shape \(\)"),
+    "object": (np.array([0.1, None]), TypeError, r"dtype object.*astype\(float\)"),
+    "masked": (np.ma.array([0.1]), TypeError, r"masked array.*compressed"),
+    "ragged": ([[0.1], [0.2, 0.3]], ValueError, r"ragged rows"),
+    "complex": ([0.1 + 0j], TypeError, r"dtype complex128"),
+    "none": (None, TypeError, r"dtype object \(first entry None\)"),
+    "dates": (np.array(["2020-01-01"], "M8[D]"), TypeError, r"dtype datetime64"),
+    "missing": (pd.Series([0.1, None], dtype="Float64"), ValueError, r"\[1\] = nan"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_probabilities_are_refused_by_name(kind):
+    data, error, message = BAD[kind]
+    with pytest.raises(error, match=message) as info:
+        bestcut.decide(data)
+    assert "`y_proba`" in str(info.value)
+
+
+def test_out_of_range_has_an_exception_of_its_own():
+    with pytest.raises(bestcut.InvalidProbabilityError):
+        bestcut.decide([2.0])
+
+
+ARGUMENTS = {
+    "unknown metric": ({"metric": "f11"}, r"`metric` 'f11'.*Did you mean 'f1'"),
+    "other name": ({"metric": "IoU"}, r"Did you mean 'jaccard'\?"),
+    "bare callable": ({"metric": max}, r"Wrap a callable with.*from_counts"),
+    "unknown solver": ({"solver": "cubc"}, r"`solver` 'cubc'.*'cubic'"),
+    "max < min": (
+        {"min_positives": 2, "max_positives": 1},
+        r"max_positives=1 < min_positives=2",
+    ),
+    "min > n": ({"min_positives": 4}, r"got 4 with 3 entries"),
+    "negative": ({"max_positives": -1}, r"`max_positives` must not be negative"),
+    "fraction": ({"min_positives": 0.5}, r"`min_positives` must be a whole number"),
+    "bool": ({"max_positives": True}, r"`max_positives` must be a whole number"),
+    "nan metric": (
+        {"metric": from_counts(lambda tp, fp, fn, tn: tp / (tp + fp), "mine")},
+        r"'mine' must be finite.*nan at tp=0, fp=0.*zero_division",
+    ),
+    "wrong shape": (
+        {"metric": from_counts(lambda tp, fp, fn, tn: np.ones(3), "mine")},
+        r"'mine' must return one value per confusion matrix.*\(3,\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ARGUMENTS)
+def test_bad_arguments_are_refused_by_name(kind):
+    arguments, message = ARGUMENTS[kind]
+    p = np.array([0.1, 0.2, 0.3])
+    with pytest.raises((ValueError, TypeError), match=message):
+        bestcut.decide(p, **arguments)
+    assert p.tolist() == [0.1, 0.2, 0.3]
+
+
+def test_the_repr_says_what_was_decided():
+    decision = bestcut.decide([0.9, 0.8, 0.05], "f1")
+    assert repr(decision).startswith("Decision(f1: 2 of 3 positive, threshold 0.8, ")
+    assert "expected score 0.8" in repr(decision)
+    page = decision._repr_html_()
+    assert "<td style='text-align:left'>2 of 3</td>" in page
+    loss = bestcut.decide([0.9, 0.8, 0.05], "squared_count_error")
+    assert "expected loss" in repr(loss)
+
+
+def test_the_html_escapes_a_metrics_name():
+    metric = from_counts(lambda tp, fp, fn, tn: tp, "<b>&")
+    assert "&lt;b&gt;&amp;" in bestcut.decide([0.5], metric)._repr_html_()
+
+
+def test_labels_cannot_be_changed_by_accident():
+    decision = bestcut.decide([0.5, 0.6])
+    with pytest.raises(ValueError, match="read-only"):
+        decision.labels[0] = False
+
+
+def test_changing_the_input_afterwards_does_not_change_the_curve():
+    p = np.array([0.5, 0.6, 0.1])
+    decision = bestcut.decide(p)
+    expected = bestcut.decide([0.5, 0.6, 0.1]).curve.expected_score
+    p[:] = 0.0
+    assert np.array_equal(decision.curve.expected_score, expected)
+
+
+def test_a_decision_can_be_pickled():
+    decision = bestcut.decide([0.5, 0.6, 0.1])
+    again = pickle.loads(pickle.dumps(decision))
+    assert np.array_equal(again.labels, decision.labels)
+    assert np.array_equal(again.curve.expected_score, decision.curve.expected_score)
+
+
+def test_the_same_call_gives_the_same_answer_in_another_process():
+    code = (
+        "import bestcut, numpy as np;"
+        "p = np.random.default_rng(3).random(50);"
+        "print(bestcut.decide(p, 'mcc').expected_score.hex())"
+    )
+    runs = {
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        for _ in range(2)
+    }
+    assert len(runs) == 1
