@@ -54,12 +54,9 @@ def exact_law_by_recursion(p: Sequence[float | Fraction]) -> list[Fraction]:
     """Return the law of the number of positives, instance by instance."""
     law = [Fraction(1)]
     for p_i in map(Fraction, p):
-        stays = [mass * (1 - p_i) for mass in law]
-        rises = [mass * p_i for mass in law]
-        law = [
-            a + b
-            for a, b in zip([*stays, Fraction(0)], [Fraction(0), *rises], strict=True)
-        ]
+        stays = [*(mass * (1 - p_i) for mass in law), Fraction(0)]
+        rises = [Fraction(0), *(mass * p_i for mass in law)]
+        law = [a + b for a, b in zip(stays, rises, strict=True)]
     return law
 
 

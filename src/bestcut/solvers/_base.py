@@ -12,6 +12,7 @@ from bestcut._validation import FloatArray
 from bestcut.metrics import Metric
 
 EPS = float(np.finfo(float).eps)
+TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ def summation_error(n: int, scale: float) -> float:
 
     The laws' entries carry 2 n eps together (see `bestcut.counts`); a score, the
     products and a sum of at most n + 1 terms along each axis add another 2 n + 16.
-    `scale` is the largest absolute score: the weights sum to 1.
+    `scale` bounds the expected absolute score. Below the smallest normal number
+    rounding is absolute, once for each of (n + 1)² terms.
     """
-    return (4 * n + 16) * EPS * scale
+    return (4 * n + 16) * EPS * scale + (n + 1) ** 2 * TINY * max(scale, 1.0)

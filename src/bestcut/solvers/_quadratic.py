@@ -46,15 +46,16 @@ class QuadraticSolver(Solver):
         S[1] = i == 0
         counts = np.arange(n + 1)
         expected = np.empty(n + 1)
+        scale = 0.0
         # Lines 7-12, from k = n down to the empty prediction.
         for k, C in zip(range(n, -1, -1), prefix_laws_backwards(eta), strict=True):
             k1 = counts[: k + 1]
             at = (j_u1 + j_u2) * k1 + (j_v * k + j_0 * n - low)
             b, undefined = S[0, at], S[1, at]
-            numerator = c0 * n + c1 * k1 + c2 * k
-            expected[k] = C @ (numerator * b) + metric.zero_division * (
-                C @ undefined
-            )  # line 9
+            terms = C * (c0 * n + c1 * k1 + c2 * k) * b
+            if_undefined = metric.zero_division * (C @ undefined)
+            expected[k] = np.sum(terms) + if_undefined  # line 9
+            scale = max(scale, float(np.sum(np.abs(terms))) + abs(if_undefined))
             if k > 0 and j_u2 != 0:
                 # Line 11: b(k-1, a) = (1 - eta_k) b(k, a) + eta_k b(k, a + d3). The
                 # entries whose partner lies outside the table are needed no more.
@@ -65,5 +66,4 @@ class QuadraticSolver(Solver):
                 else:
                     S = (1.0 - p) * right + p * left
                     low += shift
-        scale = max(float(np.max(np.abs(expected))), abs(metric.zero_division))
         return Curve(expected, summation_error(n, scale))

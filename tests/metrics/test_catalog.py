@@ -1,0 +1,546 @@
+import dataclasses
+import pickle
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics as sklearn_metrics
+
+from bestcut import metrics
+from oracles import EPS, assert_near
+from oracles.definitions import DEFINITIONS, LOSSES
+from oracles.enumeration import confusion_matrices
+
+NAMES = metrics.names()
+ALL_METRICS = [
+    metrics.MCC,
+    metrics.Accuracy,
+    metrics.BalancedAccuracy,
+    metrics.CohenKappa,
+    metrics.FBeta,
+    metrics.FowlkesMallows,
+    metrics.GMean,
+    metrics.HMean,
+    metrics.Informedness,
+    metrics.Jaccard,
+    metrics.Markedness,
+    metrics.Precision,
+    metrics.QMean,
+    metrics.Recall,
+    metrics.Specificity,
+]
+
+
+def with_zero_division(name, value):
+    metric = metrics.get(name)
+    if name == "squared_count_error":  # never undefined but without instances
+        return metric
+    return dataclasses.replace(metric, zero_division=value)
+
+
+def tolerance(n):
+    # Numerators and denominators are whole and exact, or two rates, each within eps/2.
+    # At most eight operations follow, on numbers of at most 1, so 4 eps in all; only
+    # the root of qmean_sqrt enlarges an error, that of 1 - rate, which is 1/n or more.
+    return (4 + n) * EPS
+
+
+def counts_of(tp, fp, fn, tn):
+    return tp, tp + fp, tp + fn, tp + fp + fn + tn
+
+
+# --- against the definitions ---------------------------------------------------------
+
+
+def test_every_name_of_the_catalogue_has_a_definition():
+    assert set(NAMES) == set(DEFINITIONS)
+
+
+@pytest.mark.parametrize("zero_division", [0, 1, 0.25])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_metric_equals_its_definition_on_the_whole_lattice(name, zero_division):
+    metric = with_zero_division(name, zero_division)
+    undefined = Fraction(zero_division)
+    for n in range(9):
+        cells = list(confusion_matrices(n))
+        tp, fp, fn, tn = np.array(cells, dtype=float).T
+        exact = [DEFINITIONS[name](*c, undefined) for c in cells]
+        assert_near(metric(*counts_of(tp, fp, fn, tn)), exact, atol=tolerance(n))
+
+
+def test_balanced_accuracy_can_drop_the_missing_class_on_the_whole_lattice():
+    metric = metrics.BalancedAccuracy(zero_division="drop")
+    for n in range(9):
+        cells = list(confusion_matrices(n))
+        tp, fp, fn, tn = np.array(cells, dtype=float).T
+        exact = [DEFINITIONS["balanced_accuracy"](*c, "drop") for c in cells]
+        assert_near(metric(*counts_of(tp, fp, fn, tn)), exact, atol=tolerance(n))
+
+
+@pytest.mark.parametrize("beta", [Fraction(1, 3), Fraction(7, 2), 3, 1e-3, 1e3])
+def test_f_beta_equals_its_definition_for_any_beta(beta):
+    b2 = Fraction(beta) ** 2
+    metric = metrics.FBeta(beta=beta)
+    for tp, fp, fn, tn in confusion_matrices(6):
+        if tp + fp + fn:
+            exact = (1 + b2) * tp / ((1 + b2) * tp + b2 * fn + fp)
+            value = metric(*counts_of(tp, fp, fn, tn))
+            assert_near(value, exact, atol=tolerance(6))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_perfect_prediction_is_the_best_one(name):
+    metric = metrics.get(name)
+    tp, tn = np.arange(1.0, 50), 50.0
+    score = metric(tp, tp, tp, tp + tn)
+    perfect = 0.0 if name in LOSSES else 1.0
+    assert_near(score, [Fraction(perfect)] * tp.size, atol=2 * EPS)
+
+
+def test_only_the_count_error_is_a_loss():
+    assert {n for n in NAMES if not metrics.get(n).greater_is_better} == set(LOSSES)
+    loss = metrics.SquaredCountError()
+    assert loss.utility(3.0, 4.0, 9.0, 10.0) == -loss(3, 4, 9, 10) == -0.25
+
+
+def test_a_large_case_is_not_lost_to_cancellation():
+    # 10^6 instances, one more hit than by chance: MCC = 4e-6, exactly.
+    n = 1_000_000
+    assert_near(
+        metrics.MCC()(n // 4 + 1, n // 2, n // 2, n), Fraction(4, n), rtol=4 * EPS
+    )
+
+
+# --- against scikit-learn ------------------------------------------------------------
+
+EDGE_LABELS = {
+    "all zero": ([0, 0, 0], [0, 0, 0]),
+    "all one": ([1, 1, 1], [1, 1, 1]),
+    "all wrong, positive": ([0, 0, 0], [1, 1, 1]),
+    "all wrong, negative": ([1, 1, 1], [0, 0, 0]),
+    "nothing predicted": ([0, 1, 1, 0], [0, 0, 0, 0]),
+    "everything predicted": ([0, 1, 1, 0], [1, 1, 1, 1]),
+    "no positives": ([0, 0, 0, 0], [0, 1, 0, 1]),
+    "no negatives": ([1, 1, 1, 1], [0, 1, 0, 0]),
+    "perfect": ([0, 1, 0, 1, 1], [0, 1, 0, 1, 1]),
+    "perfectly wrong": ([0, 1, 0, 1, 1], [1, 0, 1, 0, 0]),
+    "one instance, right": ([1], [1]),
+    "one instance, wrong": ([0], [1]),
+}
+
+
+def labels():
+    rng = np.random.default_rng(0)
+    cases = [(np.array(t), np.array(p)) for t, p in EDGE_LABELS.values()]
+    for n in (2, 3, 5, 10, 31, 100):
+        for _ in range(6):
+            share = rng.random(2)
+            cases.append(tuple((rng.random((2, n)) < share[:, None]).astype(int)))
+    return cases
+
+
+LABELS = labels()
+# Sums and quotients of whole numbers on both sides: a few roundings each.
+SKLEARN = {"rtol": 0, "atol": 16 * float(EPS)}
+
+
+def counts(y_true, y_pred):
+    return (
+        int((y_true & y_pred).sum()),
+        int(y_pred.sum()),
+        int(y_true.sum()),
+        len(y_true),
+    )
+
+
+def classes(*arrays):
+    return set(np.concatenate(arrays).tolist())
+
+
+def sklearn_warns_of(y_true, y_pred):
+    # One label in all, or a prediction that never occurs: said, not silenced.
+    if len(classes(y_true, y_pred)) == 1:
+        return pytest.warns(UserWarning, match="[Aa] single label|only one label")
+    return pytest.warns(UserWarning, match="y_pred contains classes not in y_true")
+
+
+@pytest.mark.parametrize("zero_division", [0.0, 1.0])
+@pytest.mark.parametrize(
+    ("metric", "function", "kwargs"),
+    [
+        (metrics.FBeta, "f1_score", {}),
+        (lambda z: metrics.FBeta(2.0, z), "fbeta_score", {"beta": 2.0}),
+        (lambda z: metrics.FBeta(0.5, z), "fbeta_score", {"beta": 0.5}),
+        (metrics.Jaccard, "jaccard_score", {}),
+        (metrics.Precision, "precision_score", {}),
+        (metrics.Recall, "recall_score", {}),
+        (metrics.Specificity, "recall_score", {"pos_label": 0}),
+    ],
+    ids=["f1", "f2", "f0.5", "jaccard", "precision", "recall", "specificity"],
+)
+def test_it_equals_the_scikit_learn_score_with_zero_division(
+    metric, function, kwargs, zero_division
+):
+    metric = (
+        metric(zero_division=zero_division)
+        if isinstance(metric, type)
+        else metric(zero_division)
+    )
+    theirs = getattr(sklearn_metrics, function)
+    for y_true, y_pred in LABELS:
+        expected = theirs(y_true, y_pred, zero_division=zero_division, **kwargs)
+        np.testing.assert_allclose(metric(*counts(y_true, y_pred)), expected, **SKLEARN)
+
+
+def test_accuracy_equals_accuracy_score():
+    for y_true, y_pred in LABELS:
+        expected = sklearn_metrics.accuracy_score(y_true, y_pred)
+        score = metrics.Accuracy()(*counts(y_true, y_pred))
+        np.testing.assert_allclose(score, expected, **SKLEARN)
+
+
+def test_balanced_accuracy_that_drops_equals_balanced_accuracy_score():
+    metric = metrics.BalancedAccuracy(zero_division="drop")
+    for y_true, y_pred in LABELS:
+        if classes(y_pred) <= classes(y_true) and len(classes(y_true)) == 2:
+            expected = sklearn_metrics.balanced_accuracy_score(y_true, y_pred)
+        else:
+            with sklearn_warns_of(y_true, y_pred):
+                expected = sklearn_metrics.balanced_accuracy_score(y_true, y_pred)
+        score = metric(*counts(y_true, y_pred))
+        np.testing.assert_allclose(score, expected, **SKLEARN)
+
+
+def test_informedness_equals_the_adjusted_balanced_accuracy_score():
+    compared = 0
+    for y_true, y_pred in LABELS:
+        if len(classes(y_true)) == 2:
+            expected = sklearn_metrics.balanced_accuracy_score(
+                y_true, y_pred, adjusted=True
+            )
+            score = metrics.Informedness()(*counts(y_true, y_pred))
+            np.testing.assert_allclose(score, expected, **SKLEARN)
+            compared += 1
+    assert compared > 30
+
+
+def test_mcc_equals_matthews_corrcoef():
+    for y_true, y_pred in LABELS:
+        if len(classes(y_true, y_pred)) == 2:
+            expected = sklearn_metrics.matthews_corrcoef(y_true, y_pred)
+        else:
+            with sklearn_warns_of(y_true, y_pred):
+                expected = sklearn_metrics.matthews_corrcoef(y_true, y_pred)
+        score = metrics.MCC()(*counts(y_true, y_pred))
+        np.testing.assert_allclose(score, expected, **SKLEARN)
+
+
+def test_kappa_equals_cohen_kappa_score_where_that_is_defined():
+    undefined = 0
+    for y_true, y_pred in LABELS:
+        score = metrics.CohenKappa(zero_division=0.5)(*counts(y_true, y_pred))
+        if len(classes(y_true, y_pred)) == 2:
+            expected = sklearn_metrics.cohen_kappa_score(y_true, y_pred)
+            np.testing.assert_allclose(score, expected, **SKLEARN)
+        else:
+            with sklearn_warns_of(y_true, y_pred):
+                expected = sklearn_metrics.cohen_kappa_score(y_true, y_pred)
+            assert np.isnan(expected)
+            assert score == 0.5
+            undefined += 1
+    assert undefined
+
+
+# --- calling -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_counts_broadcast(name):
+    metric = metrics.get(name)
+    n_pred, n_pos = np.arange(4), np.arange(3)[:, None]
+    table = metric(0, n_pred, n_pos, 5)
+    assert table.shape == (3, 4)
+    assert table.dtype == np.float64
+    for i in range(3):
+        for j in range(4):
+            assert table[i, j] == metric(0, j, i, 5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("n", [0, 1, 10], ids=["empty", "degenerate", "usual"])
+def test_scalars_in_give_a_scalar_out(name, n):
+    metric = metrics.get(name)
+    score = metric(n // 4, n // 2, n // 3, n)
+    assert isinstance(score, float)
+    assert np.ndim(score) == 0
+    assert np.isfinite(score)
+    as_array = metric(np.array([n // 4]), n // 2, n // 3, n)
+    assert as_array.shape == (1,)
+    assert as_array[0] == score
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_counts_give_no_scores(name):
+    empty = np.zeros(0)
+    assert metrics.get(name)(empty, empty, empty, empty).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    "container", [list, tuple, np.array, pd.Series, lambda x: np.array(x, np.int8)]
+)
+def test_counts_come_in_any_container(container):
+    tp, n_pred, n_pos, n = ([3, 0], [4, 2], [5, 1], [100, 120])
+    score = metrics.Jaccard()(*map(container, (tp, n_pred, n_pos, n)))
+    np.testing.assert_array_equal(score, [0.5, 0.0])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_counts_are_left_untouched_and_may_be_read_only(name):
+    given = [
+        np.array(x) for x in ([0.0, 3, 2], [0.0, 4, 2], [0.0, 5, 10], [9.0, 9, 10])
+    ]
+    before = [x.copy() for x in given]
+    for x in given:
+        x.flags.writeable = False
+    score = metrics.get(name)(*given)
+    for x, y in zip(given, before, strict=True):
+        np.testing.assert_array_equal(x, y)
+        assert not np.shares_memory(score, x)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("zero_division", [0.0, 1.0])
+def test_no_metric_warns_anywhere_on_the_lattice(name, zero_division):
+    metric = with_zero_division(name, zero_division)
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        for n in range(5):
+            tp, fp, fn, tn = np.array(list(confusion_matrices(n)), dtype=float).T
+            assert np.isfinite(metric(*counts_of(tp, fp, fn, tn))).all()
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        (3, 2, 5, 10),  # more hits than predictions
+        (3, 5, 2, 10),  # more hits than positives
+        (0, 6, 5, 10),  # too few hits for so many of both
+        (-1, 2, 2, 10),
+        (0, -1, 2, 10),
+        (0, 2, -1, 10),
+        (0, 0, 0, -1),
+        (np.nan, 2, 2, 10),
+        (1, np.nan, 2, 10),
+        (1, 2, np.nan, 10),
+        (1, 2, 2, np.nan),
+        (1, 2, 2, np.inf),
+        (np.inf, 2, 2, 10),
+    ],
+)
+@pytest.mark.parametrize("name", ["f1", "mcc", "gmean", "squared_count_error"])
+def test_counts_that_cannot_occur_are_refused(name, counts):
+    got = ", ".join(
+        f"{k}={v:g}"
+        for k, v in zip(("tp", "n_pred", "n_pos", "n"), counts, strict=True)
+    )
+    with pytest.raises(ValueError, match="counts must satisfy") as error:
+        metrics.get(name)(*counts)
+    assert f"got {got}." in str(error.value)
+    assert "max(0, n_pred + n_pos - n) <= tp <= min(n_pred, n_pos)" in str(error.value)
+
+
+def test_the_first_impossible_count_of_an_array_is_shown():
+    with pytest.raises(ValueError, match=r"got tp=3, n_pred=2, n_pos=5, n=10\."):
+        metrics.Jaccard()([1, 3, 9], 2, 5, 10)
+
+
+def test_the_four_cells_in_place_of_the_counts_are_recognised():
+    # (tp, fp, fn, tn) = (3, 1, 2, 4)
+    with pytest.raises(
+        ValueError, match=r"order of the arguments: \(tp, n_pred, n_pos, n\)"
+    ):
+        metrics.Jaccard()(3, 1, 2, 4)
+
+
+@pytest.mark.parametrize(
+    ("counts", "error", "message"),
+    [
+        (("3", 4, 5, 10), TypeError, r"`tp` must hold real numbers; got dtype <U1"),
+        ((3, None, 5, 10), TypeError, r"`n_pred` must hold real numbers.*None"),
+        ((3, 4, 5j, 10), TypeError, r"`n_pos` must hold real numbers.*complex"),
+        (
+            ([1, 2], [1, 2, 3], 3, 9),
+            ValueError,
+            r"must broadcast; got shapes tp \(2,\), n_pred \(3,\), n_pos \(\), n \(\)",
+        ),
+        (([[1], [1, 2]], 2, 2, 9), ValueError, r"`tp` must be a flat.*ragged"),
+        (
+            (np.ma.array([1.0], mask=[True]), 2, 2, 9),
+            TypeError,
+            r"`tp` must not be a masked array; fill it or pass `tp\.compressed\(\)`",
+        ),
+    ],
+)
+def test_counts_that_are_no_numbers_are_refused(counts, error, message):
+    with pytest.raises(error, match=message):
+        metrics.Jaccard()(*counts)
+
+
+# --- as objects ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_metric_is_frozen_hashable_and_comparable(name):
+    metric = metrics.get(name)
+    twin = dataclasses.replace(metric)
+    assert twin == metric
+    assert twin is not metric
+    assert hash(twin) == hash(metric)
+    assert metric in {twin}
+    assert repr(metric).startswith(type(metric).__name__ + "(")
+    attribute = "zero_division" if hasattr(metric, "zero_division") else "anything"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(metric, attribute, 1.0)
+
+
+def test_metrics_that_differ_are_not_equal():
+    distinct = {metrics.get(name) for name in NAMES} | {
+        metrics.FBeta(3),
+        metrics.Jaccard(zero_division=1.0),
+        metrics.BalancedAccuracy("drop"),
+    }
+    assert len(distinct) == len(NAMES) - 1 + 3  # dice is f1
+    assert metrics.Jaccard() != metrics.Precision()
+    assert metrics.FBeta(2) == metrics.FBeta(2.0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_metric_survives_pickling(name):
+    metric = with_zero_division(name, 1.0)
+    again = pickle.loads(pickle.dumps(metric))
+    assert again == metric
+    assert again(0, 0, 0, 3) == metric(0, 0, 0, 3)
+
+
+def test_names_are_sorted_and_get_finds_each():
+    assert sorted(NAMES) == NAMES
+    assert len(set(NAMES)) == len(NAMES)
+    for name in NAMES:
+        metric = metrics.get(name)
+        assert isinstance(metric, metrics.Metric)
+        assert metric.name == ("f1" if name == "dice" else name)
+        assert metrics.get(metric) is metric
+
+
+def test_changing_the_list_of_names_changes_nothing():
+    metrics.names().clear()
+    assert metrics.names() == NAMES
+
+
+def test_f_beta_is_named_after_its_beta():
+    assert metrics.FBeta(Fraction(1, 4)).name == "f0.25"
+    assert metrics.FBeta(10).name == "f10"
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("F1", "f1"),
+        (" f1 ", "f1"),
+        ("f1_score", "f1"),
+        ("F-measure", "f1"),
+        ("fbeta", "f1"),
+        ("jacard", "jaccard"),
+        ("IoU", "jaccard"),
+        ("AM", "balanced_accuracy"),
+        ("balanced-accuracy", "balanced_accuracy"),
+        ("G-Mean", "gmean"),
+        ("G-TP/PR", "fowlkes_mallows"),
+        ("matthews_corrcoef", "mcc"),
+        ("kappa", "cohen_kappa"),
+        ("PPV", "precision"),
+        ("sensitivity", "recall"),
+        ("TPR", "recall"),
+        ("TNR", "specificity"),
+        ("Youden", "informedness"),
+        ("SEC", "squared_count_error"),
+    ],
+)
+def test_an_unknown_name_gets_a_suggestion(given, meant):
+    with pytest.raises(ValueError, match="is not known") as error:
+        metrics.get(given)
+    message = str(error.value)
+    assert message.startswith(
+        f"`metric` {given!r} is not known. Did you mean {meant!r}"
+    )
+    assert message.endswith(f"Known: {', '.join(NAMES)}.")
+
+
+def test_a_name_like_no_other_gets_the_list_only():
+    with pytest.raises(ValueError, match=r"^`metric` 'wxyz' is not known\. Known: acc"):
+        metrics.get("wxyz")
+
+
+@pytest.mark.parametrize("given", [None, 1, ["f1"], np.mean, metrics.FBeta])
+def test_what_is_neither_name_nor_metric_is_refused(given):
+    with pytest.raises(
+        TypeError, match=r"must be a name or a bestcut metric; got"
+    ) as e:
+        metrics.get(given)
+    assert f"got {type(given).__name__}. Wrap a callable with" in str(e.value)
+
+
+# --- parameters ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("beta", "error", "message"),
+    [
+        (0, ValueError, r"`beta` must be positive; got 0\."),
+        (-1.5, ValueError, r"`beta` must be positive; got -1\.5\."),
+        (float("nan"), ValueError, r"`beta` must be finite; got nan\."),
+        (float("inf"), ValueError, r"`beta` must be finite; got inf\."),
+        ("2", TypeError, r"`beta` must be a real number; got '2'\."),
+        (True, TypeError, r"`beta` must be a real number; got True\."),
+        (None, TypeError, r"`beta` must be a real number; got None\."),
+        (1j, TypeError, r"`beta` must be a real number; got 1j\."),
+        ([1.0], TypeError, r"`beta` must be a real number; got \[1\.0\]\."),
+    ],
+)
+def test_a_bad_beta_is_refused(beta, error, message):
+    with pytest.raises(error, match=message):
+        metrics.FBeta(beta=beta)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        ("warn", TypeError, r"`zero_division` must be a real number; got 'warn'\."),
+        (None, TypeError, r"`zero_division` must be a real number; got None\."),
+        (False, TypeError, r"`zero_division` must be a real number; got False\."),
+        (float("nan"), ValueError, r"`zero_division` must be finite; got nan\."),
+        (float("-inf"), ValueError, r"`zero_division` must be finite; got -inf\."),
+    ],
+)
+@pytest.mark.parametrize("metric", ALL_METRICS, ids=lambda x: x.__name__)
+def test_a_bad_zero_division_is_refused(metric, value, error, message):
+    with pytest.raises(error, match=message):
+        metric(zero_division=value)
+
+
+def test_only_balanced_accuracy_can_drop():
+    for metric in ALL_METRICS:
+        if metric is not metrics.BalancedAccuracy:
+            with pytest.raises(TypeError, match="must be a real number; got 'drop'"):
+                metric(zero_division="drop")
+
+
+@pytest.mark.parametrize("value", [np.float32(0.5), np.int64(1), Fraction(1, 2)])
+@pytest.mark.parametrize("metric", ALL_METRICS, ids=lambda x: x.__name__)
+def test_any_real_number_may_stand_for_zero_over_zero(metric, value):
+    plain = metric(zero_division=float(value))
+    for cells in confusion_matrices(2):
+        at = counts_of(*cells)
+        assert metric(zero_division=value)(*at) == plain(*at)
