@@ -131,7 +131,7 @@ def test_a_float32_threshold_selects_the_same_rows_again():
 
 
 BAD = {
-    "nan": ([0.5, float("nan")], ValueError, r"y_proba\[1\] = nan \(1 of 2"),
+    "nan": ([0.5, float("nan")], ValueError, r"\[1\] = nan \(1 of 2.*Drop or fill"),
     "inf": ([float("inf")], ValueError, r"y_proba\[0\] = inf"),
     "negative": (
         [0.1, -0.1],
@@ -170,6 +170,8 @@ def test_out_of_range_has_an_exception_of_its_own():
 ARGUMENTS = {
     "unknown metric": ({"metric": "f11"}, r"`metric` 'f11'.*Did you mean 'f1'"),
     "other name": ({"metric": "IoU"}, r"Did you mean 'jaccard'\?"),
+    "upper case": ({"metric": "F1"}, r"Did you mean 'f1'\?"),
+    "a class": ({"metric": bestcut.metrics.FBeta}, r"not its class; pass FBeta\(\)"),
     "bare callable": ({"metric": max}, r"Wrap a callable with.*from_counts"),
     "unknown solver": ({"solver": "cubc"}, r"`solver` 'cubc'.*'cubic'"),
     "max < min": (

@@ -27,7 +27,7 @@ class SolverMismatchError(ValueError):
     """The metric or the size lacks something the chosen solver relies on."""
 
 
-def _real_array(values: Any, name: str, cure: str) -> FloatArray:
+def check_real_array(values: Any, *, name: str, cure: str = "") -> FloatArray:
     """Return `values` as float64, refusing what is not made of real numbers."""
     if isinstance(values, np.ma.MaskedArray):
         msg = (
@@ -46,7 +46,7 @@ def _real_array(values: Any, name: str, cure: str) -> FloatArray:
         first = array.ravel()[:1].tolist()[0] if array.size else values
         msg = (
             f"`{name}` must hold real numbers; got dtype {array.dtype} "
-            f"(first entry {first!r}). {cure}"
+            f"(first entry {first!r}). {cure}".rstrip()
         )
         raise TypeError(msg)
     return array.astype(np.float64, copy=False)
@@ -54,8 +54,10 @@ def _real_array(values: Any, name: str, cure: str) -> FloatArray:
 
 def check_probabilities(values: Any, *, name: str = "y_proba") -> FloatArray:
     """Return `values` as a 1-D float64 array of probabilities."""
-    array = _real_array(
-        values, name, f"Convert it first, for example with `{name}.astype(float)`."
+    array = check_real_array(
+        values,
+        name=name,
+        cure=f"Convert it first, for example with `{name}.astype(float)`.",
     )
     if array.ndim != 1:
         cure = (
@@ -68,10 +70,14 @@ def check_probabilities(values: Any, *, name: str = "y_proba") -> FloatArray:
     bad = ~((array >= 0.0) & (array <= 1.0))
     if bad.any():
         i = int(np.argmax(bad))
+        cure = (
+            "Drop or fill the missing entries first."
+            if np.isnan(array[i])
+            else "Pass probabilities, not scores or logits."
+        )
         msg = (
             f"`{name}` must lie in [0, 1]; got {name}[{i}] = {float(array[i])} "
-            f"({int(bad.sum())} of {array.size} entries are out of range). "
-            "Pass probabilities, not scores or logits."
+            f"({int(bad.sum())} of {array.size} entries are out of range). {cure}"
         )
         raise InvalidProbabilityError(msg)
     return array
@@ -82,9 +88,8 @@ def check_counts(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return the counts of a confusion matrix as broadcast float64 arrays."""
     names = ("tp", "n_pred", "n_pos", "n")
-    cure = "Pass counts."
     arrays = [
-        _real_array(value, name, cure)
+        check_real_array(value, name=name, cure="Pass counts.")
         for value, name in zip((tp, n_pred, n_pos, n), names, strict=True)
     ]
     try:
@@ -93,13 +98,14 @@ def check_counts(
         shapes = ", ".join(f"{k} {a.shape}" for k, a in zip(names, arrays, strict=True))
         msg = f"`tp`, `n_pred`, `n_pos`, `n` must broadcast; got shapes {shapes}."
         raise ValueError(msg) from exc
-    reachable = (
-        (n < np.inf)
-        & (n_pred >= 0)
-        & (n_pos >= 0)
-        & (tp >= np.maximum(0, n_pred + n_pos - n))
-        & (tp <= np.minimum(n_pred, n_pos))
-    )
+    with np.errstate(invalid="ignore"):  # inf - inf, which no comparison accepts
+        reachable = (
+            (n < np.inf)
+            & (n_pred >= 0)
+            & (n_pos >= 0)
+            & (tp >= np.maximum(0, n_pred + n_pos - n))
+            & (tp <= np.minimum(n_pred, n_pos))
+        )
     if not reachable.all():
         i = np.unravel_index(int(np.argmin(reachable)), reachable.shape)
         got = ", ".join(
@@ -119,8 +125,20 @@ def check_finite_real(value: Any, *, name: str) -> None:
     if isinstance(value, bool) or not isinstance(value, Real):
         msg = f"`{name}` must be a real number; got {value!r}."
         raise TypeError(msg)
-    if not abs(float(value)) < np.inf:
+    try:
+        finite = abs(float(value)) < np.inf
+    except OverflowError:  # an int or a Fraction beyond every float
+        finite = False
+    if not finite:
         msg = f"`{name}` must be finite; got {value!r}."
+        raise ValueError(msg)
+
+
+def check_rate(value: Any, *, name: str) -> None:
+    """Refuse what is not a number from 0 to 1."""
+    check_finite_real(value, name=name)
+    if not 0 <= value <= 1:
+        msg = f"`{name}` stands for a rate and must lie in [0, 1]; got {value!r}."
         raise ValueError(msg)
 
 
@@ -146,9 +164,12 @@ def check_custom_values(
     *,
     name: str,
     arguments: dict[str, FloatArray],
-    allow_nan: bool,
+    undefined: float | None,
 ) -> FloatArray:
-    """Return what a custom metric computed, refusing a wrong shape, NaN or inf."""
+    """Return what a custom metric computed, refusing a wrong shape, NaN or inf.
+
+    `undefined` takes the place of NaN and inf, unless it is None.
+    """
     array = np.asarray(values)
     if array.dtype.kind not in "buif":
         msg = (
@@ -157,7 +178,8 @@ def check_custom_values(
         )
         raise TypeError(msg)
     if array.shape != shape:
-        if array.ndim == 0:  # a constant metric is still a metric
+        # A constant is still a metric; a sum over what it was given is a mistake.
+        if type(values) in (bool, int, float):
             array = np.broadcast_to(array, shape)
         else:
             msg = (
@@ -166,17 +188,20 @@ def check_custom_values(
                 "Write it with NumPy operations that work elementwise."
             )
             raise ValueError(msg)
+    array = array.astype(np.float64, copy=False)
     bad = ~np.isfinite(array)
-    if bad.any() and not allow_nan:
+    if undefined is not None:
+        array = np.where(bad, undefined, array)
+    elif bad.any():
         i = np.unravel_index(int(np.argmax(bad)), shape)
         at = ", ".join(f"{k}={float(a[i]):g}" for k, a in arguments.items())
         msg = (
             f"metric {name!r} must be finite on every reachable confusion matrix; its "
             f"callable returned {float(array[i])} at {at}. Handle that case in the "
-            "callable or pass `zero_division=` to give 0/0 a value."
+            "callable or pass `zero_division=`, the value where it divides by 0."
         )
         raise ValueError(msg)
-    return array.astype(np.float64, copy=False)
+    return array
 
 
 def check_bounds(
@@ -220,7 +245,9 @@ def unknown_name(
     near: list[str] = []
     if isinstance(given, str):
         key = given.strip().lower().replace("-", "_").replace(" ", "_")
-        if hints and key in hints:
+        if key in names:
+            near = [key]
+        elif hints and key in hints:
             near = [hints[key]]
         else:
             near = difflib.get_close_matches(key, names, n=3, cutoff=0.5)

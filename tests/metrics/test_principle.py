@@ -55,7 +55,8 @@ def test_squared_count_error_is_independent_of_tp():
     assert check.tp_independent
     assert not check.tp_monotonic
     assert check.prp
-    assert "Proposition 2" in check.reason
+    assert "Independent of TP" in check.reason
+    assert "the ranking principle holds" in repr(check)
 
 
 def test_a_weakly_increasing_metric_keeps_the_principle():

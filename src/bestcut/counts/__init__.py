@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from bestcut._validation import FloatArray, check_finite_real, check_probabilities
 from bestcut.counts import _exact
 from bestcut.counts._exact import WindowedLaw
@@ -85,6 +83,7 @@ def remove(law: Any, probability: float) -> FloatArray:
     -----
     The recursion runs from the end from which errors do not grow, whatever the
     probability, 0 and 1 included; its absolute error is a few ``n`` machine epsilons.
+    That holds for one removal. Do not chain them: errors grow from one to the next.
 
     Examples
     --------
@@ -95,5 +94,6 @@ def remove(law: Any, probability: float) -> FloatArray:
     if array.size < 2:
         msg = f"`law` must have at least two entries; got {array.size}."
         raise ValueError(msg)
-    p = check_probabilities(np.atleast_1d(probability), name="probability")
-    return _exact.remove_instance(array, float(p[0]))
+    check_finite_real(probability, name="probability")
+    check_probabilities([probability], name="probability")
+    return _exact.remove_instance(array, float(probability))

@@ -1,8 +1,8 @@
 """What a metric is: a function of the confusion matrix, with declared structure.
 
 The paper writes one metric in three ways, all found here: Psi(C) on the confusion
-matrix, Phi(u, v, p) on TP, predicted and actual positive rates (Proposition 1), and
-Gamma(TPR, TNR, p) (Proposition 5). The code's own coordinates are the four counts
+matrix, Phi(u, v, p) on TP, predicted and actual positive rates, and
+Gamma(TPR, TNR, p). The code's own coordinates are the four counts
 ``(tp, n_pred, n_pos, n)``: integers, so that 0/0 is decided by exact comparison.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestcut._validation import FloatArray, check_counts
+from bestcut._validation import FloatArray, check_counts, check_real_array
 
 Coefficients = tuple[float, float, float, float]
 
@@ -87,6 +87,10 @@ def ratio(numerator: Any, denominator: Any, undefined: Any) -> Any:
     return np.where(zero, undefined, numerator / np.where(zero, 1.0, denominator))
 
 
+def _real_arrays(**values: Any) -> list[FloatArray]:
+    return [check_real_array(value, name=name) for name, value in values.items()]
+
+
 class Metric(ABC):
     """A performance metric: a function of ``(tp, n_pred, n_pos, n)``.
 
@@ -153,27 +157,30 @@ class Metric(ABC):
         >>> float(Jaccard().psi(tp=3, fp=1, fn=2, tn=4))
         0.5
         """
-        cells = (np.asarray(x, dtype=np.float64) for x in (tp, fp, fn, tn))
+        cells = _real_arrays(tp=tp, fp=fp, fn=fn, tn=tn)
         return self(*counts_from_confusion(*cells))
 
-    def phi(self, u: Any, v: Any, p: Any, n: Any = 1) -> Any:
-        """Evaluate the paper's Phi(u, v, p): at shares of n.
+    def phi(self, u: Any, v: Any, p: Any, n: Any) -> Any:
+        """Evaluate the paper's Phi(u, v, p): at shares of n instances.
+
+        The number of instances turns the shares back into whole counts, so that a
+        class is empty exactly when it is.
 
         >>> from bestcut.metrics import Jaccard
         >>> float(Jaccard().phi(u=0.3, v=0.4, p=0.5, n=10))
         0.5
         """
-        shares = (np.asarray(x, dtype=np.float64) for x in (u, v, p, n))
+        shares = _real_arrays(u=u, v=v, p=p, n=n)
         return self(*counts_from_uvp(*shares))
 
-    def gamma(self, tpr: Any, tnr: Any, p: Any, n: Any = 1) -> Any:
+    def gamma(self, tpr: Any, tnr: Any, p: Any, n: Any) -> Any:
         """Evaluate the paper's Gamma(TPR, TNR, p): at rates and the prevalence.
 
         >>> from bestcut.metrics import BalancedAccuracy
         >>> float(BalancedAccuracy().gamma(tpr=0.5, tnr=1.0, p=0.4, n=10))
         0.75
         """
-        rates = (np.asarray(x, dtype=np.float64) for x in (tpr, tnr, p, n))
+        rates = _real_arrays(tpr=tpr, tnr=tnr, p=p, n=n)
         return self(*counts_from_rates(*rates))
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bestcut._validation import check_finite_real, unknown_name
+from bestcut._validation import check_finite_real, check_rate, unknown_name
 from bestcut.metrics._base import (
     AffineMetric,
     Coefficients,
@@ -45,8 +45,8 @@ class FBeta(FractionalLinearMetric):
     def __post_init__(self) -> None:
         check_finite_real(self.beta, name="beta")
         check_finite_real(self.zero_division, name="zero_division")
-        if not self.beta > 0:
-            msg = f"`beta` must be positive; got {self.beta!r}."
+        if not 1e-100 < self.beta < 1e100:  # so that its square is a number too
+            msg = f"`beta` must be positive and of sane size; got {self.beta!r}."
             raise ValueError(msg)
 
     @property
@@ -257,7 +257,7 @@ class FowlkesMallows(_DegenerateAffine):
 
     def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return alpha, beta and delta."""
-        return 1.0, 0.0, np.sqrt(n_pred) * np.sqrt(n_pos)
+        return 1.0, 0.0, np.sqrt(n_pred * n_pos)
 
     def undefined(self, n_pred: Any, n_pos: Any, n: Any) -> Any:
         """Return the value when there are no predicted or no actual positives."""
@@ -284,8 +284,7 @@ class MCC(_DegenerateAffine):
 
     def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return alpha, beta and delta."""
-        # Two roots, so that each is taken once per value and not once per pair.
-        delta = np.sqrt(n_pred * (n - n_pred)) * np.sqrt(n_pos * (n - n_pos))
+        delta = np.sqrt(n_pred * (n - n_pred) * (n_pos * (n - n_pos)))
         return n, -n_pred * n_pos, delta
 
 
@@ -379,7 +378,7 @@ class Markedness(AffineMetric):
 class SquaredCountError(AffineMetric):
     """Squared error in counting (SEC), a loss: ((n_pred - n_pos) / n)².
 
-    Independent of TP, so it satisfies the ranking principle by Proposition 2.
+    Independent of TP, so any prediction of the right size is as good as a top-k one.
 
     Examples
     --------
@@ -410,7 +409,7 @@ class _RatesMetric(Metric):
     zero_division: float = 0.0
 
     def __post_init__(self) -> None:
-        check_finite_real(self.zero_division, name="zero_division")
+        check_rate(self.zero_division, name="zero_division")
 
     def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
         """Evaluate without checks."""
@@ -587,6 +586,9 @@ def get(metric: str | Metric) -> Metric:
     """
     if isinstance(metric, Metric):
         return metric
+    if isinstance(metric, type) and issubclass(metric, Metric):
+        msg = f"`metric` must be a metric, not its class; pass {metric.__name__}()."
+        raise TypeError(msg)
     if not isinstance(metric, str):
         msg = (
             "`metric` must be a name or a bestcut metric; got "

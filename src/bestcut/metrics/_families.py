@@ -14,6 +14,7 @@ from bestcut._validation import (
     check_coefficients,
     check_custom_values,
     check_finite_real,
+    check_rate,
 )
 from bestcut.metrics._base import (
     AffineMetric,
@@ -72,7 +73,8 @@ class FractionalLinear(FractionalLinearMetric):
 class LinearUtility(AffineMetric):
     """What the four outcomes are worth, summed over the instances.
 
-    Costs are negative worths. The unit is yours: money, minutes, lives.
+    Costs are negative worths. The unit is yours: money, minutes, lives. Every instance
+    of a kind is worth the same; take a mean where amounts differ.
 
     Parameters
     ----------
@@ -122,7 +124,9 @@ class CustomMetric(Metric):
 
     def __post_init__(self) -> None:
         check_callable(self.function, name="function")
-        if self.zero_division is not None:
+        if self.form == "rates":
+            check_rate(self.zero_division, name="zero_division")
+        elif self.zero_division is not None:
             check_finite_real(self.zero_division, name="zero_division")
 
     def arguments(
@@ -147,14 +151,11 @@ class CustomMetric(Metric):
         shape = next(iter(arguments.values())).shape
         with np.errstate(divide="ignore", invalid="ignore"):
             values = self.function(*arguments.values())
-        if self.zero_division is not None:
-            values = np.where(np.isnan(values), self.zero_division, values)
+        undefined = None if self.form == "rates" else self.zero_division
+        if undefined is None and np.all(np.equal(n, 0)):
+            undefined = np.nan  # nothing to score: nobody need say what it is worth
         return check_custom_values(
-            values,
-            shape,
-            name=self.name,
-            arguments=arguments,
-            allow_nan=bool(np.all(np.equal(n, 0))),  # nothing to score: may be 0/0
+            values, shape, name=self.name, arguments=arguments, undefined=undefined
         )
 
 
@@ -176,7 +177,7 @@ def from_counts(
     name : str, default="custom"
         How messages call it.
     zero_division : float, optional
-        Value in place of NaN (0/0). Without it, NaN is an error.
+        Value where the callable divides by 0. Without it, that is an error.
     smooth : bool, default=False
         Promise that the callable extends smoothly to counts that are not whole
         numbers. Only then may a fast solver evaluate it between them.
@@ -215,7 +216,7 @@ def from_rates(
     name : str, default="custom"
         How messages call it.
     zero_division : float, default=0.0
-        The rate of a class that does not occur, and value in place of NaN.
+        The rate of a class that does not occur. The callable itself must be finite.
     smooth, greater_is_better : bool
         As in `from_counts`.
 
@@ -253,7 +254,7 @@ def from_uvp(
     name : str, default="custom"
         How messages call it.
     zero_division : float, optional
-        Value in place of NaN (0/0). Without it, NaN is an error.
+        Value where the callable divides by 0. Without it, that is an error.
     smooth, greater_is_better : bool
         As in `from_counts`.
 

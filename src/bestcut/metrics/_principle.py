@@ -1,6 +1,6 @@
 """Does a metric satisfy the probability ranking principle (PRP)?
 
-Theorem 1 of the paper: a metric that never falls when TP rises, at equal numbers of
+The paper's Main Result 1: a metric that never falls when TP rises, at equal numbers of
 predicted and actual positives, is maximised in expectation by some top-k prediction.
 Fractional-linear metrics are decided by algebra, for every n; others on the whole
 lattice of confusion matrices of up to `n_max` instances.
@@ -93,7 +93,7 @@ class Counterexample:
         return text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MetricCheck:
     """What `check_metric` found.
 
@@ -102,13 +102,14 @@ class MetricCheck:
     metric : Metric
         The metric.
     tp_monotonic : bool
-        Strictly better with more TP, `n_pred` and `n_pos` fixed (Definition 3).
+        Strictly better with more TP, `n_pred` and `n_pos` fixed: the paper's TP
+        monotonicity.
     tp_nondecreasing : bool
-        Never worse with more TP; this is what PRP needs.
+        Never worse with more TP; this is enough for PRP (the paper's Main Result 1).
     tp_independent : bool
-        The same for every TP (Proposition 2).
+        The same for every TP, which is enough too (the paper's remark on SEC).
     rates_monotonic : bool
-        Strictly better when TPR and TNR both rise (Definition 6).
+        Strictly better when TPR and TNR both rise: TPR/TNR monotonicity.
     prp : bool or None
         Whether an optimal top-k prediction always exists; None if TP can hurt but no
         probabilities were found for which every top-k prediction is beaten.
@@ -129,6 +130,13 @@ class MetricCheck:
     reason: str
     counterexample: Counterexample | None
     n_checked: int | None
+
+    def __repr__(self) -> str:
+        verdict = {True: "holds", False: "fails", None: "is not known to hold"}
+        return (
+            f"MetricCheck({self.metric.name}: the ranking principle "
+            f"{verdict[self.prp]}. {self.reason})"
+        )
 
 
 def check_metric(metric: str | Metric, *, n_max: int = 24) -> MetricCheck:
@@ -175,10 +183,10 @@ def _check(metric: Metric, n_max: int) -> MetricCheck:
     scope = "every n" if algebra else f"every confusion matrix with n <= {n_max}"
     prp: bool | None = True
     if tp.independent:
-        reason = f"Independent of TP (Proposition 2), for {scope}."
+        reason = f"Independent of TP, for {scope}."
     elif tp.nondecreasing:
         how = "Strictly increasing" if tp.increasing else "Never decreasing"
-        reason = f"{how} in TP (Theorem 1), for {scope}."
+        reason = f"{how} in TP, for {scope}."
     else:
         assert counterexample is not None
         violation = _find_violation(metric)
@@ -254,7 +262,7 @@ def _counterexample(
 
 
 def _rates_monotonic(metric: Metric, n_max: int) -> bool:
-    """Definition 6 on the lattice: both rates strictly up, score strictly up."""
+    """TPR/TNR monotonicity on the lattice: both up strictly, score up strictly."""
     for n in range(2, n_max + 1):
         for n_pos in range(1, n):
             tp = np.arange(n_pos + 1.0)[:, None]
@@ -274,8 +282,8 @@ def _check_algebra(metric: FractionalLinearMetric) -> _TPVerdict | None:
     """Decide a fractional-linear metric for every n, or return None.
 
     With N and D the numerator and denominator, dPhi/du has the sign of
-    c1 D - d1 N, in which u cancels: A + B v + C p. (The paper's Proposition 4 asks
-    for c1 > d1 only, which is not enough.) It is non-negative at every (v, p) inside
+    c1 D - d1 N, in which u cancels: A + B v + C p. (The paper asks for c1 > d1, which
+    is neither enough nor needed.) It is non-negative at every (v, p) inside
     the unit square exactly if it is at the four corners.
 
     None is returned where a denominator that depends on TP vanishes at a confusion

@@ -78,4 +78,5 @@ def summation_error(n: int, scale: float) -> float:
     `scale` bounds the expected absolute score. Below the smallest normal number
     rounding is absolute, once for each of (n + 1)² terms.
     """
+    scale = float(scale)
     return (4 * n + 16) * EPS * scale + (n + 1) ** 2 * TINY * max(scale, 1.0)

@@ -55,8 +55,8 @@ def _mismatch(solver: Solver, metric: Metric, n: int) -> str | None:
     if missing:
         return (
             f"needs a metric with {missing}, which {metric.name!r} does not have; it "
-            "reads floats as what they exactly are, so give d as "
-            "`fractions.Fraction` where it should be rational"
+            "reads floats as what they exactly are, so give its constants as "
+            "`fractions.Fraction` where they should be rational"
             if missing == ["rational d"]
             else f"needs a metric with {missing}, which {metric.name!r} does not have"
         )

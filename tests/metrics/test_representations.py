@@ -1,0 +1,632 @@
+import dataclasses
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from bestcut import metrics
+from bestcut.metrics._base import (
+    confusion_from_counts,
+    counts_from_confusion,
+    counts_from_rates,
+    counts_from_uvp,
+    rates_from_counts,
+    uvp_from_counts,
+)
+from oracles import EPS
+from oracles.enumeration import lattice
+
+# Every confusion matrix of 0 to 12 instances, prevalences 0 and 1 included.
+CELLS = lattice(12)
+COUNTS = counts_from_confusion(*CELLS)
+N = COUNTS[3]
+NAMES = metrics.names()
+ALL = [
+    metric
+    for name in NAMES
+    for metric in (
+        metrics.get(name),
+        *(
+            [dataclasses.replace(metrics.get(name), zero_division=1.0)]
+            if hasattr(metrics.get(name), "zero_division")
+            else []
+        ),
+    )
+] + [
+    metrics.BalancedAccuracy("drop"),
+    metrics.FractionalLinear(c=(1, 2, -1, 0), d=(3, -1, 1, 1)),
+    metrics.LinearUtility(tp=5, fp=-1, fn=-2, tn=1),
+    metrics.from_counts(lambda tp, fp, fn, tn: tp - fp * fn, name="mine"),
+]
+
+
+@pytest.fixture(
+    params=ALL, ids=lambda m: f"{m.name}-{getattr(m, 'zero_division', None)}"
+)
+def metric(request):
+    return request.param
+
+
+# --- three ways to write one metric --------------------------------------------------
+
+
+def test_the_lattice_has_its_degenerate_corners():
+    tp, n_pred, n_pos, n = COUNTS
+    assert N.size == 1820  # 16 choose 4
+    assert ((n_pos == 0) & (n > 0)).any()
+    assert ((n_pos == n) & (n > 0)).any()
+    assert (n == 0).any()
+    assert ((n_pred == 0) & (n_pos == 0) & (n == 12)).any()
+    assert tp.max() == 12
+
+
+def test_psi_on_cells_equals_the_call_on_counts(metric):
+    np.testing.assert_array_equal(metric.psi(*CELLS), metric(*COUNTS))
+
+
+def test_phi_on_shares_equals_the_call_on_counts(metric):
+    u, v, p = uvp_from_counts(*COUNTS)
+    np.testing.assert_array_equal(metric.phi(u, v, p, N), metric(*COUNTS))
+
+
+@pytest.mark.parametrize("undefined", [np.nan, 0.0, 0.123, 1.0])
+def test_gamma_on_rates_equals_the_call_and_never_reads_an_undefined_rate(
+    metric, undefined
+):
+    tpr, tnr, p = rates_from_counts(*COUNTS, undefined)
+    np.testing.assert_array_equal(metric.gamma(tpr, tnr, p, N), metric(*COUNTS))
+
+
+def test_scalars_give_scalars_in_every_form(metric):
+    expected = metric(3, 4, 5, 10)
+    for score in (
+        metric.psi(3, 1, 2, 4),
+        metric.phi(0.3, 0.4, 0.5, 10),
+        metric.gamma(0.6, 0.8, 0.5, 10),
+    ):
+        assert isinstance(score, float)
+        assert score == expected
+
+
+def test_shares_and_rates_want_the_number_of_instances():
+    # Without it a rounded share cannot tell an empty class from a nearly empty one.
+    with pytest.raises(TypeError, match="'n'"):
+        metrics.Jaccard().phi(0.1, 0.3, 0.8)
+    with pytest.raises(TypeError, match="'n'"):
+        metrics.Jaccard().gamma(0.5, 0.5, 0.8)
+
+
+def test_shares_whose_rounding_would_leave_the_lattice_are_accepted():
+    # 0.3 + 0.8 - 1 is more than 0.1, and 1 - 3/7 - 5/7 + 1/7 less than 0.
+    assert metrics.Jaccard().phi(u=0.1, v=0.3, p=0.8, n=10) == 0.1
+    assert metrics.GMean().phi(1 / 7, 3 / 7, 5 / 7, 7) == 0
+
+
+def test_shares_and_rates_that_cannot_occur_are_refused():
+    with pytest.raises(ValueError, match=r"got tp=5, n_pred=4, n_pos=5, n=10\."):
+        metrics.Jaccard().phi(0.5, 0.4, 0.5, 10)
+    with pytest.raises(ValueError, match=r"got tp=6, n_pred=7, n_pos=5, n=10\."):
+        metrics.Jaccard().gamma(1.2, 0.8, 0.5, 10)
+    with pytest.raises(ValueError, match="counts must satisfy"):
+        metrics.Jaccard().psi(3, -1, 2, 4)
+    with pytest.raises(ValueError, match="tp=nan"):
+        metrics.Jaccard().gamma(np.nan, 0.8, 0.5, 10)
+
+
+def test_inputs_of_the_three_forms_are_left_untouched():
+    metric = metrics.GMean()
+    for form, values in (
+        (metric.psi, ([3.0, 0.0], [1.0, 0.0], [2.0, 0.0], [4.0, 10.0])),
+        (metric.phi, ([0.3, 0.0], [0.4, 0.0], [0.5, 0.0], [10.0, 10.0])),
+        (metric.gamma, ([0.6, 0.0], [0.8, 1.0], [0.5, 0.0], [10.0, 10.0])),
+    ):
+        given = [np.array(x) for x in values]
+        for x in given:
+            x.flags.writeable = False
+        np.testing.assert_array_equal(form(*given), metric([3, 0], [4, 0], [5, 0], 10))
+        np.testing.assert_array_equal(given, values)
+
+
+# --- conversions ---------------------------------------------------------------------
+
+
+def assert_same(actual, expected):
+    assert len(actual) == len(expected)
+    for a, b in zip(actual, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_same_rejects_a_wrong_count():
+    with pytest.raises(AssertionError):
+        assert_same((COUNTS[0] + 1, *COUNTS[1:]), COUNTS)
+    with pytest.raises(AssertionError):
+        assert_same(COUNTS[:3], COUNTS)
+
+
+def test_cells_and_counts_are_each_others_inverse():
+    assert_same(confusion_from_counts(*COUNTS), CELLS)
+    assert_same(counts_from_confusion(*confusion_from_counts(*COUNTS)), COUNTS)
+
+
+def test_shares_and_counts_are_each_others_inverse():
+    shares = uvp_from_counts(*COUNTS)
+    assert_same(counts_from_uvp(*shares, N), COUNTS)
+    assert_same(uvp_from_counts(*counts_from_uvp(*shares, N)), shares)
+
+
+@pytest.mark.parametrize("undefined", [np.nan, 0.0, 1.0])
+def test_rates_and_counts_are_each_others_inverse(undefined):
+    rates = rates_from_counts(*COUNTS, undefined)
+    assert_same(counts_from_rates(*rates, N), COUNTS)
+    assert_same(rates_from_counts(*counts_from_rates(*rates, N), undefined), rates)
+
+
+@pytest.mark.parametrize("n", [101, 4_999, 1_000_003])
+def test_conversions_are_inverse_for_large_n_too(n):
+    rng = np.random.default_rng(n)
+    n_pos, n_pred = rng.integers(0, n + 1, (2, 2000)).astype(float)
+    low, high = np.maximum(0, n_pos + n_pred - n), np.minimum(n_pos, n_pred)
+    tp = np.rint(low + rng.random(2000) * (high - low))
+    counts = (tp, n_pred, n_pos, np.full(2000, float(n)))
+    assert_same(counts_from_uvp(*uvp_from_counts(*counts), counts[3]), counts)
+    assert_same(counts_from_rates(*rates_from_counts(*counts), counts[3]), counts)
+
+
+def test_counts_that_are_not_whole_stay_so():
+    tp, n_pred, n_pos, n = counts_from_uvp(0.35, 0.45, 0.5, 10.0)
+    assert (tp, n_pred, n_pos, n) == (3.5, 4.5, 5.0, 10.0)
+
+
+# --- custom metrics from the corrected Table 1 ---------------------------------------
+
+
+def f_beta_forms(beta):
+    b2 = beta**2
+    return (
+        lambda tp, fp, fn, tn: (1 + b2) * tp / ((1 + b2) * tp + b2 * fn + fp),
+        lambda u, v, p: (1 + b2) * u / (b2 * p + v),
+        lambda r, s, p: (1 + b2) * p * r / (b2 * p + share_predicted(r, s, p)),
+    )
+
+
+def share_predicted(tpr, tnr, p):
+    return p * tpr + (1 - p) * (1 - tnr)
+
+
+def root(x):
+    return np.sqrt(np.maximum(x, 0))
+
+
+def harmonic(tpr, tnr, p):
+    return np.where(tpr * tnr > 0, 2 * tpr * tnr / (tpr + tnr), 0.0)
+
+
+def loss_of_rates(tpr, tnr):
+    return ((1 - tpr) ** 2 + (1 - tnr) ** 2) / 2
+
+
+def loss_of_shares(u, v, p):
+    return (((p - u) / p) ** 2 + ((v - u) / (1 - p)) ** 2) / 2
+
+
+def loss_of_cells(tp, fp, fn, tn):
+    return ((fn / (tp + fn)) ** 2 + (fp / (fp + tn)) ** 2) / 2
+
+
+def rounding_of_shares(name):
+    # Shares carry eps/2 each; 12² bounds what 1/(p (1 - p)) makes of it. A root turns
+    # eps into sqrt(eps) next to 0.
+    return 1e-6 if name == "gmean" else 144 * float(EPS)
+
+
+# On cells, on shares (u, v, p), on rates.
+FORMS = {
+    "f1": f_beta_forms(1.0),
+    "dice": f_beta_forms(1.0),
+    "f2": f_beta_forms(2.0),
+    "f0.5": f_beta_forms(0.5),
+    "jaccard": (
+        lambda tp, fp, fn, tn: tp / (tp + fp + fn),
+        lambda u, v, p: u / (p + v - u),
+        lambda r, s, p: p * r / (p + (1 - p) * (1 - s)),
+    ),
+    "balanced_accuracy": (
+        lambda tp, fp, fn, tn: (tp / (tp + fn) + tn / (fp + tn)) / 2,
+        lambda u, v, p: (u + p * (1 - v - p)) / (2 * p * (1 - p)),
+        lambda r, s, p: (r + s) / 2,
+    ),
+    "fowlkes_mallows": (
+        lambda tp, fp, fn, tn: np.sqrt(tp / (tp + fn) * (tp / (tp + fp))),
+        lambda u, v, p: u / np.sqrt(p * v),
+        lambda r, s, p: r * np.sqrt(p / share_predicted(r, s, p)),
+    ),
+    "gmean": (
+        lambda tp, fp, fn, tn: np.sqrt(tp / (tp + fn) * (tn / (fp + tn))),
+        lambda u, v, p: root(u * (1 - v - p + u) / (p * (1 - p))),
+        lambda r, s, p: np.sqrt(r * s),
+    ),
+    "hmean": (
+        lambda tp, fp, fn, tn: 2 * tp * tn / (tp * (fp + tn) + tn * (tp + fn)),
+        lambda u, v, p: 2 * u * (1 - v - p + u) / ((1 - v - p) * p + u),
+        harmonic,
+    ),
+    "qmean": (
+        lambda tp, fp, fn, tn: 1 - loss_of_cells(tp, fp, fn, tn),
+        lambda u, v, p: 1 - loss_of_shares(u, v, p),
+        lambda r, s, p: 1 - loss_of_rates(r, s),
+    ),
+    "qmean_sqrt": (
+        lambda tp, fp, fn, tn: 1 - np.sqrt(loss_of_cells(tp, fp, fn, tn)),
+        lambda u, v, p: 1 - np.sqrt(loss_of_shares(u, v, p)),
+        lambda r, s, p: 1 - np.sqrt(loss_of_rates(r, s)),
+    ),
+    "accuracy": (
+        lambda tp, fp, fn, tn: (tp + tn) / (tp + fp + fn + tn),
+        lambda u, v, p: 1 + 2 * u - v - p,
+        lambda r, s, p: p * r + (1 - p) * s,
+    ),
+    "precision": (
+        lambda tp, fp, fn, tn: tp / (tp + fp),
+        lambda u, v, p: u / v,
+        lambda r, s, p: p * r / share_predicted(r, s, p),
+    ),
+    "recall": (
+        lambda tp, fp, fn, tn: tp / (tp + fn),
+        lambda u, v, p: u / p,
+        lambda r, s, p: r,
+    ),
+    "specificity": (
+        lambda tp, fp, fn, tn: tn / (fp + tn),
+        lambda u, v, p: (1 - v - p + u) / (1 - p),
+        lambda r, s, p: s,
+    ),
+    "informedness": (
+        lambda tp, fp, fn, tn: tp / (tp + fn) - fp / (fp + tn),
+        lambda u, v, p: (u - v * p) / (p * (1 - p)),
+        lambda r, s, p: r + s - 1,
+    ),
+    "markedness": (
+        lambda tp, fp, fn, tn: tp / (tp + fp) - fn / (fn + tn),
+        lambda u, v, p: (u - v * p) / (v * (1 - v)),
+        lambda r, s, p: (
+            p
+            * (1 - p)
+            * (r + s - 1)
+            / share_predicted(r, s, p)
+            / (1 - share_predicted(r, s, p))
+        ),
+    ),
+    "mcc": (
+        lambda tp, fp, fn, tn: (
+            (tp * tn - fp * fn) / np.sqrt((tp + fp) * (tp + fn) * (fp + tn) * (fn + tn))
+        ),
+        lambda u, v, p: (u - v * p) / np.sqrt(v * (1 - v) * p * (1 - p)),
+        lambda r, s, p: (
+            (r + s - 1)
+            * np.sqrt(
+                p * (1 - p) / share_predicted(r, s, p) / (1 - share_predicted(r, s, p))
+            )
+        ),
+    ),
+    "cohen_kappa": (
+        lambda tp, fp, fn, tn: (
+            2 * (tp * tn - fp * fn) / ((tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
+        ),
+        lambda u, v, p: 2 * (u - v * p) / (v * (1 - p) + p * (1 - v)),
+        lambda r, s, p: (
+            2
+            * p
+            * (1 - p)
+            * (r + s - 1)
+            / (share_predicted(r, s, p) * (1 - p) + p * (1 - share_predicted(r, s, p)))
+        ),
+    ),
+    "squared_count_error": (
+        lambda tp, fp, fn, tn: ((fp - fn) / (tp + fp + fn + tn)) ** 2,
+        lambda u, v, p: (p - v) ** 2,
+        lambda r, s, p: (p - share_predicted(r, s, p)) ** 2,
+    ),
+}
+
+# Where no rate is undefined.
+REGULAR = tuple(
+    x[(COUNTS[1] > 0) & (COUNTS[1] < N) & (COUNTS[2] > 0) & (COUNTS[2] < N)]
+    for x in COUNTS
+)
+
+
+def test_every_metric_is_written_in_all_three_forms():
+    assert set(FORMS) == set(NAMES)
+    assert REGULAR[0].size > 1000
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("form", ["counts", "uvp", "rates"])
+def test_a_custom_metric_agrees_with_the_catalogue(name, form):
+    make = getattr(metrics, f"from_{form}")
+    function = FORMS[name][("counts", "uvp", "rates").index(form)]
+    mine = make(function, name=f"my {name}", zero_division=0.0)
+    tolerance = rounding_of_shares(name)
+    expected = metrics.get(name)(*REGULAR)
+    np.testing.assert_allclose(mine(*REGULAR), expected, rtol=0, atol=tolerance)
+    # And a wrong one would be seen.
+    wrong = make(lambda *x: 1.001 * function(*x) + 0.001, zero_division=0.0)
+    assert np.max(np.abs(wrong(*REGULAR) - expected)) > 100 * tolerance
+
+
+ONE_RULE = [
+    "f1",
+    "f2",
+    "f0.5",
+    "jaccard",
+    "accuracy",
+    "precision",
+    "recall",
+    "specificity",
+    "mcc",
+    "cohen_kappa",
+]
+
+
+@pytest.mark.parametrize("zero_division", [0.0, 1.0, 0.25])
+@pytest.mark.parametrize("name", ONE_RULE)
+def test_zero_division_fills_gaps_as_in_the_catalogue(name, zero_division):
+    mine = metrics.from_counts(FORMS[name][0], zero_division=zero_division)
+    theirs = dataclasses.replace(metrics.get(name), zero_division=zero_division)
+    np.testing.assert_allclose(
+        mine(*COUNTS), theirs(*COUNTS), rtol=0, atol=8 * float(EPS)
+    )
+
+
+RATE_RULE = [
+    "balanced_accuracy",
+    "gmean",
+    "hmean",
+    "qmean",
+    "qmean_sqrt",
+    "recall",
+    "specificity",
+    "informedness",
+]
+
+
+@pytest.mark.parametrize("zero_division", [0.0, 1.0, 0.25])
+@pytest.mark.parametrize("name", RATE_RULE)
+def test_zero_division_is_the_rate_of_an_empty_class(name, zero_division):
+    mine = metrics.from_rates(FORMS[name][2], zero_division=zero_division)
+    theirs = dataclasses.replace(metrics.get(name), zero_division=zero_division)
+    np.testing.assert_allclose(
+        mine(*COUNTS), theirs(*COUNTS), rtol=0, atol=16 * float(EPS)
+    )
+
+
+def test_zero_division_stands_where_the_callable_divides_by_zero_and_only_there():
+    lift = metrics.from_counts(lambda tp, fp, fn, tn: tp / fp, zero_division=0.75)
+    np.testing.assert_array_equal(
+        lift([0, 1, 0, 2], [0, 1, 1, 4], 2, 6), [0.75, 0.75, 0.0, 1.0]
+    )
+    mine = metrics.from_uvp(lambda u, v, p: u / v, zero_division=0.75)
+    np.testing.assert_array_equal(
+        mine([0, 0, 2], [0, 2, 2], [1, 2, 2], 4), [0.75, 0.0, 1.0]
+    )
+
+
+def test_a_constant_callable_is_a_metric():
+    for make in (metrics.from_counts, metrics.from_uvp, metrics.from_rates):
+        for constant in (0.5, 2, True):
+            metric = make(lambda *_, c=constant: c)
+            score = metric(*COUNTS)
+            assert score.shape == N.shape
+            assert (score == float(constant)).all()
+            assert metric(1, 1, 1, 2) == float(constant)
+
+
+def test_a_callable_that_sums_over_its_input_is_refused():
+    metric = metrics.from_counts(lambda tp, fp, fn, tn: tp.sum())
+    with pytest.raises(ValueError, match="one value per confusion matrix"):
+        metric([1, 2], [2, 2], [2, 2], 4)
+
+
+def test_nothing_to_score_may_be_undefined():
+    metric = metrics.from_counts(lambda tp, fp, fn, tn: tp / (tp + fp + fn + tn))
+    assert np.isnan(metric(0, 0, 0, 0))
+    assert metric(1, 1, 1, 2) == 0.5
+
+
+def test_zero_division_also_stands_for_nothing_to_score():
+    metric = metrics.from_counts(lambda tp, fp, fn, tn: tp / (tp + fp), zero_division=1)
+    assert metric(0, 0, 0, [0, 3]).tolist() == [1.0, 1.0]
+    assert metric(0, 0, 0, 0) == 1.0
+
+
+def test_division_by_zero_in_a_callable_does_not_warn():
+    metric = metrics.from_counts(lambda tp, fp, fn, tn: tp / fp, zero_division=0.0)
+    assert metric(0, 0, 1, 2) == 0.0
+
+
+def minimum_of_rates(tpr, tnr, p):
+    return np.minimum(tpr, tnr)
+
+
+def test_a_custom_metric_is_frozen_hashable_and_picklable():
+    metric = metrics.from_rates(minimum_of_rates, "worst rate", smooth=True)
+    twin = metrics.from_rates(minimum_of_rates, "worst rate", smooth=True)
+    assert metric == twin
+    assert hash(metric) == hash(twin)
+    assert metric != metrics.from_rates(minimum_of_rates, "another")
+    assert "smooth" in metric.traits
+    assert "smooth" not in metrics.from_rates(minimum_of_rates).traits
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        metric.name = "new"
+    assert pickle.loads(pickle.dumps(metric))(3, 4, 5, 10) == metric(3, 4, 5, 10) == 0.6
+
+
+def test_a_custom_loss_counts_downwards():
+    loss = metrics.from_counts(lambda tp, fp, fn, tn: fp + fn, greater_is_better=False)
+    assert loss(3, 4, 5, 10) == 3.0
+    assert loss.utility(3.0, 4.0, 5.0, 10.0) == -3.0
+
+
+# --- custom metrics that do not work -------------------------------------------------
+
+AT = (np.array([0.0, 1.0, 2.0]), 3.0, 3.0, 6.0)
+
+
+@pytest.mark.parametrize(
+    "make", [metrics.from_counts, metrics.from_uvp, metrics.from_rates]
+)
+@pytest.mark.parametrize("given", ["f1", None, 3])
+def test_what_cannot_be_called_is_refused(make, given):
+    with pytest.raises(TypeError, match=r"^`function` must be callable; got") as error:
+        make(given)
+    assert repr(given) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "message"),
+    [
+        (
+            lambda tp, fp, fn, tn: tp[:2],
+            ValueError,
+            r"metric 'mine' must return one value per confusion matrix; its callable "
+            r"returned shape \(2,\) for inputs of shape \(3,\)\. Write it with NumPy",
+        ),
+        (
+            lambda tp, fp, fn, tn: tp[:, None],
+            ValueError,
+            r"returned shape \(3, 1\) for inputs of shape \(3,\)",
+        ),
+        (
+            lambda tp, fp, fn, tn: [1.0],
+            ValueError,
+            r"returned shape \(1,\) for inputs of shape \(3,\)",
+        ),
+        (
+            lambda tp, fp, fn, tn: np.where(tp == 1, np.nan, tp),
+            ValueError,
+            r"metric 'mine' must be finite on every reachable confusion matrix; its "
+            r"callable returned nan at tp=1, fp=2, fn=2, tn=1\. Handle .* or pass "
+            r"`zero_division=`",
+        ),
+        (
+            lambda tp, fp, fn, tn: 1 / tp,
+            ValueError,
+            r"returned inf at tp=0, fp=3, fn=3, tn=0",
+        ),
+        (lambda tp, fp, fn, tn: -1 / tp, ValueError, r"returned -inf at tp=0"),
+        (lambda tp, fp, fn, tn: np.nan, ValueError, r"returned nan at tp=0"),
+        (
+            lambda tp, fp, fn, tn: "good",
+            TypeError,
+            r"metric 'mine' must return real numbers; its callable returned str with "
+            r"dtype <U4",
+        ),
+        (
+            lambda tp, fp, fn, tn: None,
+            TypeError,
+            r"returned NoneType with dtype object",
+        ),
+        (lambda tp, fp, fn, tn: tp * 1j, TypeError, r"dtype complex128"),
+        (
+            lambda tp, fp, fn, tn: tp.astype(object),
+            TypeError,
+            r"returned ndarray with dtype object",
+        ),
+    ],
+)
+def test_a_callable_that_returns_nonsense_is_refused(function, error, message):
+    metric = metrics.from_counts(function, name="mine")
+    with pytest.raises(error, match=message):
+        metric(*AT)
+
+
+def test_the_place_of_a_nan_is_told_in_the_callables_own_arguments():
+    bad = metrics.from_uvp(lambda u, v, p: np.sqrt(-v), name="mine")
+    with pytest.raises(ValueError, match=r"returned nan at u=0, v=0\.5, p=0\.5\."):
+        bad(*AT)
+
+
+def test_nonsense_is_named_also_where_nan_would_be_filled():
+    for returned in ("good", None):
+        metric = metrics.from_rates(lambda tpr, tnr, p, x=returned: x, name="mine")
+        with pytest.raises(TypeError, match="metric 'mine' must return real numbers"):
+            metric(*AT)
+
+
+def test_an_error_inside_the_callable_comes_through():
+    def broken(tp, fp, fn, tn):
+        msg = "my own words"
+        raise KeyError(msg)
+
+    with pytest.raises(KeyError, match="my own words"):
+        metrics.from_counts(broken)(*AT)
+
+
+@pytest.mark.parametrize(
+    "make", [metrics.from_counts, metrics.from_uvp, metrics.from_rates]
+)
+def test_a_bad_zero_division_is_refused(make):
+    with pytest.raises(TypeError, match=r"`zero_division` must be a real number"):
+        make(minimum_of_rates, zero_division="drop")
+    with pytest.raises(ValueError, match=r"`zero_division` must be finite; got nan"):
+        make(minimum_of_rates, zero_division=np.nan)
+
+
+# --- families with constants ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "c", "d"),
+    [
+        ("f1", (0, 2, 0, 0), (0, 0, 1, 1)),
+        ("f2", [0, 5, 0, 0], [0, 0, 1, 4]),
+        (
+            "jaccard",
+            (0, Fraction(1, 3), 0, 0),
+            (0, *[Fraction(x, 3) for x in (-1, 1, 1)]),
+        ),
+        ("accuracy", (1, 2, -1, -1), (1, 0, 0, 0)),
+        ("specificity", (1.0, 1.0, -1.0, -1.0), (1.0, 0.0, 0.0, -1.0)),
+    ],
+)
+def test_the_fractional_linear_family_contains_the_catalogue(name, c, d):
+    metric = metrics.FractionalLinear(c=c, d=d)
+    np.testing.assert_allclose(
+        metric(*COUNTS), metrics.get(name)(*COUNTS), rtol=0, atol=4 * float(EPS)
+    )
+    assert hash(metric) == hash(metrics.FractionalLinear(c=c, d=d))
+
+
+@pytest.mark.parametrize(
+    ("c", "error", "message"),
+    [
+        (
+            (1, 2, 3),
+            ValueError,
+            r"`c` must be a tuple of four numbers; got \(1, 2, 3\)",
+        ),
+        ("1234", ValueError, r"`c` must be a tuple of four numbers; got '1234'"),
+        ((1, 2, "3", 4), TypeError, r"`c\[2\]` must be a real number; got '3'"),
+        ((1, 2, 3, np.nan), ValueError, r"`c\[3\]` must be finite; got nan"),
+    ],
+)
+def test_bad_coefficients_are_refused(c, error, message):
+    with pytest.raises(error, match=message):
+        metrics.FractionalLinear(c=c, d=(1, 0, 0, 0))
+    with pytest.raises(error, match=message.replace("`c", "`d")):
+        metrics.FractionalLinear(c=(1, 0, 0, 0), d=c)
+
+
+def test_a_linear_utility_sums_the_worth_of_the_cells():
+    worth = (100.0, -5.0, -20.5, 0.25)
+    metric = metrics.LinearUtility(*worth)
+    np.testing.assert_array_equal(metric(*COUNTS), np.array(worth) @ CELLS)
+
+
+@pytest.mark.parametrize("cell", ["tp", "fp", "fn", "tn"])
+def test_a_worth_that_is_no_number_is_refused(cell):
+    with pytest.raises(TypeError, match=f"`{cell}` must be a real number; got 'x'"):
+        metrics.LinearUtility(**{cell: "x"})
+    with pytest.raises(ValueError, match=f"`{cell}` must be finite; got inf"):
+        metrics.LinearUtility(**{cell: np.inf})

@@ -1,0 +1,116 @@
+"""What README and docs show is what happens.
+
+Every ```python block is run, each file in one namespace. An expression followed by
+``# -> result``, on its line or on the next, must have that result as its repr.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHOWN = re.compile(r"#\s*->\s*(.*?)\s*$")
+# [text](target) and ![text](target); the text may go over several lines.
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def run_block(code, namespace, *, where):
+    """Run a block; return how many results it showed."""
+    lines = ["", *code.splitlines(), ""]  # counted from 1, like the parser does
+    claims = {i for i, line in enumerate(lines) if SHOWN.search(line)}
+    checked = set()
+    for node in ast.parse(code).body:
+        at = node.end_lineno
+        if lines[at + 1].startswith("#"):
+            at += 1
+        if isinstance(node, ast.Expr) and at in claims:
+            value = eval(compile(ast.Expression(node.value), where, "eval"), namespace)
+            shown = SHOWN.search(lines[at]).group(1)
+            assert repr(value) == shown, f"{where}: {lines[node.lineno]}"
+            checked.add(at)
+        else:
+            exec(compile(ast.Module([node], []), where, "exec"), namespace)
+    assert checked == claims, f"{where}: a result is shown for no expression"
+    return len(checked)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_blocks_do_what_they_show(page):
+    namespace = {"__name__": page.stem}
+    text = page.read_text(encoding="utf-8")
+    shown = 0
+    for block in BLOCK.finditer(text):
+        line = text[: block.start()].count("\n") + 1
+        where = f"{page.name}:{line}"
+        shown += run_block(block.group(1), namespace, where=where)
+    if page == README:
+        assert shown >= 15  # the pattern still finds them
+
+
+def test_a_wrong_result_is_noticed():
+    assert run_block("x = 2\nx  # -> 2\nx + 1\n# -> 3\n", {}, where="here") == 2
+    with pytest.raises(AssertionError, match="here"):
+        run_block("1 + 1  # -> 3\n", {}, where="here")
+    with pytest.raises(AssertionError, match="no expression"):
+        run_block("x = 2  # -> 2\n", {}, where="here")
+
+
+def anchors(page):
+    """Return the anchors that the headings of a page have on GitHub."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"],
+    ids=lambda p: p.name,
+)
+def test_relative_links_lead_somewhere(page):
+    targets = LINK.findall(page.read_text(encoding="utf-8"))
+    for target in targets:
+        if target.startswith(("http://", "https://", "mailto:")):
+            continue
+        path, _, anchor = target.partition("#")
+        file = page.parent / path if path else page
+        assert file.exists(), f"{page.name} links to {target}"
+        if anchor:
+            assert anchor in anchors(file), f"{page.name} links to {target}"
+
+
+def test_readme_names_two_commands_that_the_makefile_has():
+    text = README.read_text(encoding="utf-8")
+    commands = set(re.findall(r"^make ([\w-]+)", text, re.MULTILINE))
+    assert commands == {"demo", "test"}
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([\w-]+):", makefile, re.MULTILINE))
+    assert commands <= targets
+
+
+def test_readme_lists_every_metric():
+    import bestcut
+
+    text = README.read_text(encoding="utf-8")
+    missing = [name for name in bestcut.metrics.names() if f"`{name}`" not in text]
+    assert not missing
+
+
+def test_demo_prints_a_short_readable_result():
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "demo.py")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = run.stdout.splitlines()
+    assert run.stderr == ""
+    assert len(lines) <= 30
+    assert max(map(len, lines)) <= 72
+    assert lines[-1].startswith("In short:")
