@@ -36,11 +36,8 @@ def probabilities(law: str, n: int, seed: int = 0) -> np.ndarray:
     return LAWS[law](np.random.default_rng([seed, n]), n)
 
 
-def isotonic(rng: np.random.Generator, p: np.ndarray, levels: int = 6) -> np.ndarray:
+def isotonic(p: np.ndarray, levels: int = 6) -> np.ndarray:
     """Return `p` with few distinct values, as after isotonic calibration."""
-    edges = np.quantile(p, np.linspace(0, 1, levels + 1)[1:-1])
-    bins = np.digitize(p, edges)
-    means = np.array(
-        [p[bins == b].mean() if np.any(bins == b) else 0 for b in range(levels)]
-    )
-    return means[bins]
+    bins = np.digitize(p, np.quantile(p, np.linspace(0, 1, levels + 1)[1:-1]))
+    sums = np.bincount(bins, weights=p, minlength=levels)
+    return (sums / np.maximum(np.bincount(bins, minlength=levels), 1))[bins]
