@@ -45,5 +45,16 @@ test-slow: $(VENV)/.dev  ## the statistical tests
 figures: $(VENV)/.dev  ## redraw the pictures of README and docs
 	$(RUN) docs/figures/expected_score_curve.py
 
+$(VENV)-bench/.done: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-bench
+	$(VENV)-bench/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(VENV)-bench/bin/python -m pip install --quiet --editable . --group bench
+	$(VENV)-bench/bin/python -m pip install --quiet --group peers || \
+	  echo "The peers could not be installed; bestcut is measured without them."
+	@touch $@
+
+bench: $(VENV)-bench/.done  ## time, memory and accuracy against peers (15 minutes)
+	$(VENV)-bench/bin/python benchmarks/run.py $(ARGS)
+
 clean:  ## remove the environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bench .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -141,9 +141,8 @@ MARKS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 
 def speed_picture(results: dict, out: Path) -> None:
     """Draw time against n for the skewed and the rare law."""
-    laws = [law for law in ("skewed", "rare")]
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), sharey=True)
-    for ax, law in zip(axes, laws, strict=True):
+    for ax, law in zip(axes, ("skewed", "rare"), strict=True):
         rows = [row for row in results["speed"] if row["law"] == law]
         sizes = sorted({row["n"] for row in rows})
         sort = {row["n"]: row["argsort"] for row in rows}

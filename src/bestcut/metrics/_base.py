@@ -80,11 +80,16 @@ def _whole(x: Any) -> Any:
 
 
 def ratio(numerator: Any, denominator: Any, undefined: Any) -> Any:
-    """Divide, with `undefined` in place of every division by 0."""
-    if np.all(denominator):  # the common case pays for one look
+    """Divide, with `undefined` in place of every division by 0.
+
+    `undefined` may be a function of no arguments, called only if it is needed: the
+    common case pays for one look.
+    """
+    if np.all(denominator):
         return numerator / denominator
     zero = denominator == 0
-    return np.where(zero, undefined, numerator / np.where(zero, 1.0, denominator))
+    value = undefined() if callable(undefined) else undefined
+    return np.where(zero, value, numerator / np.where(zero, 1.0, denominator))
 
 
 def _real_arrays(**values: Any) -> list[FloatArray]:
@@ -206,7 +211,7 @@ class AffineMetric(Metric):
     def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
         """Evaluate without checks."""
         alpha, beta, delta = self.affine(n_pred, n_pos, n)
-        return ratio(alpha * tp + beta, delta, self.undefined(n_pred, n_pos, n))
+        return ratio(alpha * tp + beta, delta, lambda: self.undefined(n_pred, n_pos, n))
 
 
 class FractionalLinearMetric(Metric):
