@@ -171,7 +171,7 @@ def decide(
     p = check_probabilities(y_proba)
     low, high = check_bounds(min_positives, max_positives, p.size)
     chosen_solver = select_solver(solver, chosen_metric, p.size)
-    eta = np.sort(p)[::-1]
+    eta = np.ascontiguousarray(np.sort(p)[::-1])
     solution = chosen_solver.solve(eta, chosen_metric, low, high)
     labels = _labels(p, eta, solution)
     labels.flags.writeable = False
@@ -179,13 +179,22 @@ def decide(
     return Decision(
         labels=labels,
         n_positive=solution.n_positive,
-        threshold=float(p[labels].min()) if solution.n_positive else float("inf"),
+        threshold=_threshold(eta, solution),
         expected_score=solution.expected_score,
         error=solution.error,
         metric=chosen_metric,
         solver=chosen_solver.name,
         _eta=eta,
     )
+
+
+def _threshold(eta: FloatArray, solution: Solution) -> float:
+    """Return the smallest probability that is predicted positive."""
+    if solution.n_positive == 0:
+        return float("inf")
+    members = solution.members
+    last = solution.n_positive - 1 if members is None else members[-1]
+    return float(eta[last])
 
 
 def _labels(p: FloatArray, eta: FloatArray, solution: Solution) -> NDArray[np.bool_]:

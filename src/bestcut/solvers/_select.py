@@ -8,11 +8,17 @@ from bestcut.solvers._base import Solver
 from bestcut.solvers._cubic import CubicSolver
 from bestcut.solvers._exhaustive import ExhaustiveSolver
 from bestcut.solvers._quadratic import QuadraticSolver
+from bestcut.solvers._sweep import SweepSolver
 
 # In the order in which "auto" prefers them; enumeration is only ever chosen by name.
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
-    for solver in (QuadraticSolver(), CubicSolver(), ExhaustiveSolver())
+    for solver in (
+        SweepSolver(),
+        QuadraticSolver(),
+        CubicSolver(),
+        ExhaustiveSolver(),
+    )
 }
 
 

@@ -1,0 +1,172 @@
+"""Exact laws of counts on the values that matter, fast.
+
+A window leaves out values at both ends that together have less than `NEGLIGIBLE`
+probability, each time it is trimmed. Laws are rescaled to sum to 1, so that what a
+window drops, and the rounding of many convolutions, does not add up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bestcut._validation import FloatArray
+
+NEGLIGIBLE = 1e-20
+_SMALL = 0.1  # probabilities this near to 0 or 1 enter through power sums
+_LARGEST_MEAN = 200.0  # exp(-mean) must not underflow
+_FEW = 256
+_CACHE = 8192
+
+
+@dataclass(frozen=True)
+class Law:
+    """The probability of start + i is pmf[i]."""
+
+    start: int
+    pmf: FloatArray
+
+    @property
+    def counts(self) -> FloatArray:
+        """The values of the window."""
+        return np.arange(self.start, self.start + self.pmf.size, dtype=np.float64)
+
+    def mirrored(self, size: int) -> Law:
+        """Return the law of `size` minus the count."""
+        return Law(size - self.start - self.pmf.size + 1, self.pmf[::-1])
+
+
+NOTHING = Law(0, np.ones(1))
+
+
+def trimmed(start: int, pmf: FloatArray) -> Law:
+    """Return the law without negligible ends, summing to 1."""
+    low, high = 0, pmf.size
+    if pmf[0] <= NEGLIGIBLE:
+        low = min(int(np.searchsorted(np.cumsum(pmf), NEGLIGIBLE)), pmf.size - 1)
+    if pmf[-1] <= NEGLIGIBLE:
+        high -= int(np.searchsorted(np.cumsum(pmf[::-1]), NEGLIGIBLE))
+    kept = pmf[low : max(high, low + 1)]
+    return Law(start + low, kept / kept.sum())
+
+
+def convolved(left: Law, right: Law) -> Law:
+    """Return the law of the sum of two independent counts."""
+    if left.pmf.size == 1:
+        return Law(left.start + right.start, right.pmf)
+    return trimmed(left.start + right.start, np.convolve(left.pmf, right.pmf))
+
+
+def law_of(eta: FloatArray) -> Law:
+    """Return the law of the number of positives among `eta`, in any order."""
+    if eta.size <= _FEW:
+        return _by_groups(eta)
+    low, high = eta <= _SMALL, eta >= 1.0 - _SMALL
+    confident = 1.0 - eta[high]
+    law = convolved(_by_groups(eta[~(low | high)]), _of_small(eta[low]))
+    return convolved(law, _of_small(confident).mirrored(confident.size))
+
+
+def _by_groups(eta: FloatArray) -> Law:
+    """Add instances to about sqrt(n) laws side by side, then merge these in pairs."""
+    rows = int(np.sqrt(eta.size)) + 1
+    steps = -(-eta.size // rows)
+    grid = np.zeros((rows, steps))
+    grid.ravel()[: eta.size] = eta
+    pmf = np.zeros((rows, steps + 1))
+    pmf[:, 0] = 1.0
+    for step in range(steps):
+        yes = grid[:, step, None]
+        moved = pmf[:, : step + 1] * yes
+        pmf[:, : step + 1] *= 1.0 - yes
+        pmf[:, 1 : step + 2] += moved
+    laws = [trimmed(0, row) for row in pmf]
+    while len(laws) > 1:
+        pairs = zip(laws[::2], laws[1::2], strict=False)
+        rest = laws[-1:] if len(laws) % 2 else []
+        laws = [convolved(a, b) for a, b in pairs] + rest
+    return laws[0]
+
+
+def _of_small(eta: FloatArray) -> Law:
+    """Return the law of small probabilities, in parts of moderate mean."""
+    if eta.size <= _FEW:
+        return _by_groups(eta)
+    parts = int(eta.sum() / _LARGEST_MEAN) + 1
+    law = NOTHING
+    for part in range(parts):
+        law = convolved(law, _by_power_sums(eta[part::parts]))
+    return law
+
+
+def _by_power_sums(eta: FloatArray) -> Law:
+    """Return the law from power sums of the odds rho = eta / (1 - eta).
+
+    The generating function is prod (1 - eta) (1 + rho z). Differentiating its
+    logarithm, s p_s = sum_j (-1)^(j+1) q_j p_(s-j), where q_j = sum rho^j falls fast.
+    """
+    mean, largest = float(eta.sum()), float(eta.max(initial=0.0))
+    if largest == 0.0:
+        return NOTHING
+    length = min(eta.size, int(mean + 11.0 * np.sqrt(mean) + 30)) + 1
+    # Term j is at most mean largest^(j-1), times p_(s-j)/p_s of about (s/mean)^j.
+    terms = 1 + int(60.0 / -np.log(largest))
+    sums, log_none = np.zeros(terms), 0.0
+    for i in range(0, eta.size, _CACHE):
+        block = eta[i : i + _CACHE]
+        odds = block / (1.0 - block)
+        log_none += float(np.log1p(-block).sum())
+        power = odds.copy()
+        for j in range(terms):
+            sums[j] += power.sum()
+            power *= odds
+    sums[1::2] *= -1.0
+    recent = sums[::-1].copy()
+    pmf = np.zeros(terms + length)
+    pmf[terms] = np.exp(log_none)
+    for s in range(1, length):
+        pmf[terms + s] = recent @ pmf[s : terms + s] / s
+    # Far beyond the mode the recursion is noise of either sign, well below NEGLIGIBLE.
+    return trimmed(0, np.maximum(pmf[terms:], 0.0))
+
+
+def running_laws(start: Law, eta: FloatArray) -> tuple[Law, FloatArray]:
+    """Add the instances one by one.
+
+    Returns
+    -------
+    last : Law
+        The law after all of them.
+    table : ndarray of shape (eta.size + 1, width)
+        Row i: the law after i instances, from `start.start` on.
+    """
+    table = np.zeros((eta.size + 1, start.pmf.size + eta.size))
+    table[0, : start.pmf.size] = start.pmf
+    for i, p in enumerate(eta.tolist()):
+        np.multiply(table[i], 1.0 - p, out=table[i + 1])
+        table[i + 1, 1:] += p * table[i, :-1]
+    return trimmed(start.start, table[-1]), table
+
+
+def given_positive(law: Law, eta: FloatArray) -> FloatArray:
+    """Return P(S = s, given that an instance of probability eta is positive).
+
+    A row for each value of the window, a column for each of `eta`, which are among
+    those that S counts. The generating function z G(z) / (1 - eta + eta z) is divided
+    upwards for eta <= 1/2 and downwards otherwise: errors never grow.
+    """
+    out = np.zeros((law.pmf.size, eta.size))
+    up = eta <= 0.5
+    low, high = eta[up], eta[~up]
+    keep, scale = low / (1.0 - low), 1.0 / (1.0 - low)
+    rest = np.zeros(low.size)
+    for i in range(law.pmf.size - 1):
+        rest = law.pmf[i] * scale - keep * rest
+        out[i + 1, up] = rest
+    keep, scale = (1.0 - high) / high, 1.0 / high
+    rest = np.zeros(high.size)
+    for i in range(law.pmf.size - 1, -1, -1) if high.size else ():
+        rest = law.pmf[i] * scale - keep * rest
+        out[i, ~up] = rest
+    return out

@@ -1,0 +1,234 @@
+"""Expected score of every cut, for metrics affine in TP: one dimension is enough.
+
+The score is (alpha a + beta) / delta with a = S1, the positives above the cut, and the
+rest a function of k and S, whose law does not depend on k. With nodes s_q and weights
+w_q of the law of S,
+
+    E f = sum_q (alpha A_q + w_q beta) / delta,   A_q(k) = "E[S1; S at node q]",
+
+and A_q grows along the ranking by one term for each instance. Beyond the middle the sum
+is over the instances below the cut, with a = S - b: either way the terms stay of the
+size of the score, where a single form would cancel at the far end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from bestcut._validation import FloatArray
+from bestcut.counts._moments import (
+    LEAST_VARIANCE,
+    cumulant_matrix,
+    features,
+    hermite_coefficients,
+    hermite_rule,
+    node_count,
+)
+from bestcut.counts._window import given_positive, law_of
+from bestcut.curve._blocks import BlockCurve, block_edges, running_totals
+from bestcut.metrics._base import ratio
+
+_SMALL = 0.1  # probabilities this near to 0 or 1 enter A_q by a short series
+_SERIES_END = 1e-18
+_FEW = 256
+_EVALUATIONS = 40_000  # of the metric at a time: temporaries stay in cache
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Instances start..stop-1 of the ranking, and how they enter A_q.
+
+    They add ``tilt @ rows(eta).sum(axis=1)``; without a tilt, the rows are the A_q.
+    `terms` says how many columns of the tilt a block needs whose first, or last,
+    probability is the one furthest from 0, or 1.
+    """
+
+    start: int
+    stop: int
+    rows: Callable[[FloatArray, int], FloatArray]
+    terms: Callable[[FloatArray], int]
+    tilt: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class TotalRule:
+    """Nodes and weights of the law of S, and how A_q grows along the ranking."""
+
+    nodes: FloatArray
+    weights: FloatArray
+    pieces: tuple[Piece, ...]
+
+
+def total_rule(eta: FloatArray) -> TotalRule:
+    """Return a rule for S: Gauss and Hermite's if its variance is large, or exact."""
+    variance = float(eta.sum() - eta @ eta)  # rounded, but only to choose
+    if variance < LEAST_VARIANCE:
+        return _exact_rule(eta)
+    return _hermite_rule(eta, node_count(variance))
+
+
+def _hermite_rule(eta: FloatArray, nodes: int) -> TotalRule:
+    """E[S1 He_j(Z)] / j! = sum_{i<=j} h_{j-i} kappa_{i+1}(S1) / (sigma^i i!)."""
+    blocks = pairwise(block_edges(eta.size).tolist())
+    sums = np.stack([features(eta[a:b], nodes).sum(axis=1) for a, b in blocks], axis=1)
+    kappa = cumulant_matrix(nodes) @ running_totals(sums)[0][:, -1]
+    sigma = float(np.sqrt(kappa[1]))
+    z, basis = hermite_rule(nodes)
+    h = hermite_coefficients(kappa[:, None])[:, 0]
+    lift = np.zeros((nodes, nodes))
+    scale = 1.0
+    for i in range(nodes):
+        lift[i:, i] = h[: nodes - i] * scale
+        scale /= sigma * (i + 1)
+    tilt = basis @ lift @ cumulant_matrix(nodes)
+    piece = Piece(0, eta.size, features, lambda x: nodes, tilt)
+    return TotalRule(kappa[0] + sigma * z, basis @ h, (piece,))
+
+
+def _exact_rule(eta: FloatArray) -> TotalRule:
+    """Every value of S, with its probability.
+
+    An instance adds eta P(S = s, given that it is positive): the coefficients of
+    eta z G / (1 + eta (z - 1)), where G generates the law of S. Near eta = 0 that is
+    sum_j eta^(j+1) (1 - z)^j z G, and near eta = 1, with u = 1 - eta, it is
+    sum_j eta u^j (1 - 1/z)^j G: differences of the law. In between it is divided out.
+    """
+    law = law_of(eta)
+    n = eta.size
+    top, bottom = np.searchsorted(-eta, [_SMALL - 1.0, -_SMALL]).tolist()
+    if n <= _FEW:
+        top, bottom = 0, n
+    pieces = []
+    if top > 0:
+        pieces.append(_series(law.pmf, 0, top, down=True))
+    if top < bottom:
+        between = Piece(
+            top, bottom, lambda x, _: x * given_positive(law, x), lambda x: 0
+        )
+        pieces.append(between)
+    if bottom < n:
+        moved = np.concatenate([[0.0], law.pmf[:-1]])
+        pieces.append(_series(moved, bottom, n, down=False))
+    return TotalRule(law.counts, law.pmf, tuple(pieces))
+
+
+def _series(first: FloatArray, start: int, stop: int, *, down: bool) -> Piece:
+    """Return the piece of probabilities near 1 (`down`) or near 0."""
+    columns, size = [first], 1.0
+    while size * np.abs(columns[-1]).sum() > _SERIES_END:
+        moved = np.zeros_like(first)
+        if down:
+            moved[:-1] = columns[-1][1:]
+        else:
+            moved[1:] = columns[-1][:-1]
+        columns.append(columns[-1] - moved)
+        size *= _SMALL
+
+    def rows(eta: FloatArray, count: int) -> FloatArray:
+        factor = 1.0 - eta if down else eta
+        out = np.empty((count, eta.size))
+        out[0] = eta
+        for row in range(1, count):
+            np.multiply(out[row - 1], factor, out=out[row])
+        return out
+
+    def terms(eta: FloatArray) -> int:
+        # A difference at most doubles the sum of absolute values.
+        largest = 2.0 * float(1.0 - eta[-1] if down else eta[0])
+        needed = np.log(_SERIES_END) / np.log(max(largest, 1e-300))
+        return min(len(columns), 2 + int(needed))
+
+    return Piece(start, stop, rows, terms, np.stack(columns, axis=1))
+
+
+class AffineCurve(BlockCurve):
+    """The curve of a metric affine in TP."""
+
+    def __init__(self, eta: FloatArray, metric: Any) -> None:
+        self.eta, self.metric, self.n = eta, metric, eta.size
+        self.rule = total_rule(eta)
+        self.nodes = self.rule.nodes[:, None]
+        self.weights = self.rule.weights[:, None]
+        bounds = tuple(piece.start for piece in self.rule.pieces)
+        self.edges = block_edges(self.n, also=(*bounds, self.n // 2))
+        starts = np.array(bounds)
+        self.piece_of = np.searchsorted(starts, self.edges[:-1], side="right") - 1
+        totals = np.empty((self.rule.nodes.size, self.edges.size - 1))
+        for j in range(totals.shape[1]):
+            tilt, rows = self._terms(j)
+            sums = rows.sum(axis=1)
+            totals[:, j] = sums if tilt is None else tilt @ sums
+        self.above, self.below = running_totals(totals)
+
+    def _terms(self, j: int) -> tuple[FloatArray | None, FloatArray]:
+        piece = self.rule.pieces[self.piece_of[j]]
+        block = self.eta[self.edges[j] : self.edges[j + 1]]
+        count = piece.terms(block)
+        tilt = None if piece.tilt is None else piece.tilt[:, :count]
+        return tilt, piece.rows(block, count)
+
+    def _expected(self, cuts: FloatArray, part: FloatArray, above: bool) -> FloatArray:
+        """Return E f at `cuts`; `part` is A_q, over the instances above or below."""
+        alpha, beta, delta = self.metric.affine(cuts, self.nodes, float(self.n))
+        if above:
+            numerator = alpha * part
+        else:
+            numerator = -alpha * part
+            beta = alpha * self.nodes + beta
+        if np.ndim(beta) or beta != 0:
+            numerator = numerator + self.weights * beta
+
+        def undefined() -> Any:
+            value = self.metric.undefined(cuts, self.nodes, float(self.n))
+            return self.weights * value
+
+        terms = ratio(numerator, delta, undefined)
+        out: FloatArray = np.broadcast_to(terms, part.shape).sum(axis=0)
+        return out
+
+    def block(self, j: int) -> FloatArray:
+        """Return the expected score of every cut of block j."""
+        low, high = self.edges[j], self.edges[j + 1]
+        from_above = low < self.n // 2
+        tilt, rows = self._terms(j)
+        sums = np.zeros((rows.shape[0], rows.shape[1] + 1))
+        if from_above:
+            np.cumsum(rows, axis=1, out=sums[:, 1:])
+            start = self.above[:, j, None]
+        else:
+            sums[:, :-1] = np.cumsum(rows[:, ::-1], axis=1)[:, ::-1]
+            start = self.below[:, j + 1, None]
+        cuts = np.arange(low, high + 1.0)
+        out = np.empty(cuts.size)
+        length = max(_EVALUATIONS // self.nodes.size, 1)
+        for i in range(0, cuts.size, length):
+            here = slice(i, i + length)
+            part = sums[:, here] if tilt is None else tilt @ sums[:, here]
+            part += start
+            out[here] = self._expected(cuts[here], part, from_above)
+        return out
+
+    def at_edges(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the expected score and its two rates of change at every edge."""
+        cuts = self.edges.astype(np.float64)
+        half = np.searchsorted(self.edges, self.n // 2)
+        score, after = (
+            np.concatenate(
+                [
+                    self._expected(at[:half], self.above[:, :half], True),
+                    self._expected(at[half:], self.below[:, half:], False),
+                ]
+            )
+            # The last cut has none after it; its block is never left out.
+            for at in (cuts, np.minimum(cuts + 1.0, self.n))
+        )
+        alpha, _, delta = self.metric.affine(
+            np.minimum(cuts + 1.0, self.n), self.nodes, float(self.n)
+        )
+        gain = np.broadcast_to(ratio(alpha, delta, 0.0), self.above.shape)
+        return score, after - score, (self.weights * gain).sum(axis=0)
