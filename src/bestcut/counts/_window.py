@@ -8,6 +8,7 @@ window drops, and the rounding of many convolutions, does not add up.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -61,27 +62,11 @@ def convolved(left: Law, right: Law) -> Law:
 def law_of(eta: FloatArray) -> Law:
     """Return the law of the number of positives among `eta`, in any order."""
     if eta.size <= _FEW:
-        return _by_groups(eta)
+        return _of_few(eta)
     low, high = eta <= _SMALL, eta >= 1.0 - _SMALL
-    confident = 1.0 - eta[high]
-    law = convolved(_by_groups(eta[~(low | high)]), _of_small(eta[low]))
-    return convolved(law, _of_small(confident).mirrored(confident.size))
-
-
-def _by_groups(eta: FloatArray) -> Law:
-    """Add instances to about sqrt(n) laws side by side, then merge these in pairs."""
-    rows = int(np.sqrt(eta.size)) + 1
-    steps = -(-eta.size // rows)
-    grid = np.zeros((rows, steps))
-    grid.ravel()[: eta.size] = eta
-    pmf = np.zeros((rows, steps + 1))
-    pmf[:, 0] = 1.0
-    for step in range(steps):
-        yes = grid[:, step, None]
-        moved = pmf[:, : step + 1] * yes
-        pmf[:, : step + 1] *= 1.0 - yes
-        pmf[:, 1 : step + 2] += moved
-    laws = [trimmed(0, row) for row in pmf]
+    between, confident = eta[~(low | high)], 1.0 - eta[high]
+    laws = [_of_few(between[i : i + _FEW]) for i in range(0, between.size, _FEW)]
+    laws += [_of_small(eta[low]), _of_small(confident).mirrored(confident.size)]
     while len(laws) > 1:
         pairs = zip(laws[::2], laws[1::2], strict=False)
         rest = laws[-1:] if len(laws) % 2 else []
@@ -89,10 +74,29 @@ def _by_groups(eta: FloatArray) -> Law:
     return laws[0]
 
 
+def _of_few(eta: FloatArray) -> Law:
+    """Add instances to about sqrt(n) laws side by side, then merge these."""
+    rows = int(np.sqrt(eta.size)) + 1
+    steps = -(-eta.size // rows)
+    grid = np.zeros((rows, steps))
+    grid.ravel()[: eta.size] = eta
+    no = 1.0 - grid
+    pmf = np.zeros((rows, steps + 1))
+    pmf[:, 0] = 1.0
+    for step in range(steps):
+        moved = pmf[:, : step + 1] * grid[:, step, None]
+        pmf[:, : step + 1] *= no[:, step, None]
+        pmf[:, 1 : step + 2] += moved
+    law = pmf[0]
+    for row in pmf[1:]:
+        law = np.convolve(law, row)
+    return trimmed(0, law)
+
+
 def _of_small(eta: FloatArray) -> Law:
     """Return the law of small probabilities, in parts of moderate mean."""
     if eta.size <= _FEW:
-        return _by_groups(eta)
+        return _of_few(eta)
     parts = int(eta.sum() / _LARGEST_MEAN) + 1
     law = NOTHING
     for part in range(parts):
@@ -153,20 +157,22 @@ def given_positive(law: Law, eta: FloatArray) -> FloatArray:
     """Return P(S = s, given that an instance of probability eta is positive).
 
     A row for each value of the window, a column for each of `eta`, which are among
-    those that S counts. The generating function z G(z) / (1 - eta + eta z) is divided
+    those that S counts, in descending order. The generating function
+    z G(z) / (1 - eta + eta z) is divided
     upwards for eta <= 1/2 and downwards otherwise: errors never grow.
     """
-    out = np.zeros((law.pmf.size, eta.size))
-    up = eta <= 0.5
-    low, high = eta[up], eta[~up]
-    keep, scale = low / (1.0 - low), 1.0 / (1.0 - low)
-    rest = np.zeros(low.size)
-    for i in range(law.pmf.size - 1):
-        rest = law.pmf[i] * scale - keep * rest
-        out[i + 1, up] = rest
-    keep, scale = (1.0 - high) / high, 1.0 / high
-    rest = np.zeros(high.size)
-    for i in range(law.pmf.size - 1, -1, -1) if high.size else ():
-        rest = law.pmf[i] * scale - keep * rest
-        out[i, ~up] = rest
+    high = int(np.searchsorted(-eta, -0.5))  # how many are above 1/2
+    yes = np.concatenate([eta[:high], 1.0 - eta[high:]])  # the larger of eta, 1 - eta
+    keep = (1.0 - yes) / yes
+    # Step i divides entry i from below for small probabilities, from above for others.
+    table = np.empty((law.pmf.size, eta.size))
+    np.multiply.outer(law.pmf[::-1], 1.0 / yes[:high], out=table[:, :high])
+    np.multiply.outer(law.pmf, 1.0 / yes[high:], out=table[:, high:])
+    work = np.empty(eta.size)
+    for before, here in pairwise(table):
+        np.multiply(keep, before, out=work)
+        here -= work
+    out = np.zeros_like(table)
+    out[:, :high] = table[::-1, :high]
+    out[1:, high:] = table[:-1, high:]
     return out

@@ -26,7 +26,7 @@ from bestcut.counts._window import NOTHING, Law, convolved, law_of, running_laws
 from bestcut.curve._blocks import BlockCurve, block_edges, running_totals
 from bestcut.metrics import Metric
 
-_EVALUATIONS = 40_000  # of the metric at a time: temporaries stay in cache
+_EVALUATIONS = 60_000  # of the metric at a time: temporaries stay in cache
 _WORTHLESS = 1e-19  # a value of this probability is not worth an evaluation
 _WIDE = 48
 _TOGETHER = 64  # edges whose rates are computed at once
@@ -50,23 +50,38 @@ def rule_of_mean(mean: FloatArray) -> Rule:
 
 
 def expectation(
-    metric: Metric, cuts: FloatArray, n: int, above: Rule, below: Rule, more: int = 0
+    metric: Metric,
+    cuts: FloatArray,
+    n: int,
+    above: Rule,
+    below: Rule,
+    shift: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0),
 ) -> FloatArray:
-    """Return E f(a + more, k, a + b) at each cut k."""
+    """Return E f at each cut, as far as possible with the four cells shifted."""
     size = cuts.size
     shape_1, shape_2 = (above.nodes.shape[0], size), (below.nodes.shape[0], size)
-    a, b = np.broadcast_to(above.nodes, shape_1), np.broadcast_to(below.nodes, shape_2)
+    tp, fn = (
+        np.broadcast_to(above.nodes, shape_1),
+        np.broadcast_to(below.nodes, shape_2),
+    )
     w1 = np.broadcast_to(above.weights, shape_1)
     w2 = np.broadcast_to(below.weights, shape_2)
+    # Taken before the sum over both sides: whole numbers stay whole.
+    cells = [tp, cuts - tp, fn, n - cuts - fn]
+    if any(shift):
+        cells = [np.maximum(x + by, 0.0) for x, by in zip(cells, shift, strict=True)]
     if shape_2[0] > _WIDE:  # many values: one matrix for each cut
-        tp, fn, k = a.T[:, :, None], b.T[:, None, :], cuts[:, None, None]
-        score = metric.score(tp + more, k, tp + fn, float(n))
-        score = np.broadcast_to(score, (size, shape_1[0], shape_2[0]))
+        left, right = (slice(None), slice(None), None), (slice(None), None)
+        cells = [x.T[left] for x in cells[:2]] + [x.T[right] for x in cells[2:]]
+        score = np.broadcast_to(
+            metric.score_cells(*cells), (size, shape_1[0], shape_2[0])
+        )
         inner = np.matmul(score, w2.T[:, :, None])[:, :, 0].T
     else:
-        tp, fn = a[:, None, :], b[None, :, :]
-        score = metric.score(tp + more, cuts, tp + fn, float(n))
-        score = np.broadcast_to(score, (shape_1[0], shape_2[0], size))
+        cells = [x[:, None] for x in cells[:2]] + [x[None] for x in cells[2:]]
+        score = np.broadcast_to(
+            metric.score_cells(*cells), (shape_1[0], shape_2[0], size)
+        )
         inner = np.einsum("abk,bk->ak", score, w2)
     out: FloatArray = np.einsum("ak,ak->k", inner, w1)
     return out
@@ -126,11 +141,10 @@ class GeneralCurve(BlockCurve):
         below = self._rule(self.below[:, group], self.laws_below.get(group[0]))
         if self.mean_above:
             above = rule_of_mean(self.above[0, group])
-        # The last cut has none after it; its block is never left out.
-        after = np.minimum(cuts + 1.0, self.n)
-        score = expectation(self.metric, cuts, self.n, above, below)
-        false = expectation(self.metric, after, self.n, above, below)
-        true = expectation(self.metric, after, self.n, above, below, more=1)
+        sides = (cuts, self.n, above, below)
+        score = expectation(self.metric, *sides)
+        false = expectation(self.metric, *sides, shift=(0.0, 1.0, 0.0, -1.0))
+        true = expectation(self.metric, *sides, shift=(1.0, 0.0, -1.0, 0.0))
         return [score, false - score, true - false]
 
     def _rule(self, sums: FloatArray, law: Law | None) -> Rule:
@@ -182,7 +196,8 @@ class GeneralCurve(BlockCurve):
         width = [1.0 if self.mean_above else MOST_NODES, float(MOST_NODES)]
         for side in (0, 1):
             if exact[side]:
-                width[side] = 12.0 + 18.0 * float(np.sqrt(variance[side].max()))
+                spread = 12.0 + 18.0 * float(np.sqrt(variance[side].max()))
+                width[side] = min(spread, self.n + 1.0)
         length = int(np.clip(_EVALUATIONS / (width[0] * width[1]), 16, 2048))
         return [*range(0, size, length), size]
 

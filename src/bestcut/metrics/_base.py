@@ -142,6 +142,14 @@ class Metric(ABC):
     def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
         """Evaluate without checks; what the solvers call."""
 
+    def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        """Evaluate without checks at the four cells.
+
+        Where cells are whole numbers and counts are not, only this way sees an empty
+        class as empty.
+        """
+        return self.score(*counts_from_confusion(tp, fp, fn, tn))
+
     def utility(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> FloatArray:
         """Evaluate so that larger is better, in the shape of the counts."""
         score = np.broadcast_to(
@@ -236,8 +244,8 @@ class FractionalLinearMetric(Metric):
             own.add("c3 = 0")
         if common_denominator(d) <= _SMALL_DENOMINATOR:
             own.add("rational d")
-        at_pure_cells = (d[0], d[0] + d[2], d[0] + d[3], sum(d))
-        if min(at_pure_cells) >= 0 or max(at_pure_cells) <= 0:
+        extremes = _at_pure_cells(d)
+        if min(extremes) >= 0 or max(extremes) <= 0:
             own.add("denominator of one sign")
         if d[1] == 0:
             own.add("affine")
@@ -264,6 +272,21 @@ class FractionalLinearMetric(Metric):
         denominator = _linear(n, *zip(d, counts, strict=True))
         return ratio(numerator, denominator, self.zero_division)
 
+    def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        """Evaluate without checks at the four cells."""
+        cells = (tp, fp, fn, tn)
+        numerator, denominator = (
+            _linear(tp, *zip(_at_pure_cells(part), cells, strict=True))
+            for part in self.coefficients()
+        )
+        return ratio(numerator, denominator, self.zero_division)
+
+
+def _at_pure_cells(x: Coefficients) -> Coefficients:
+    """Return the values of a linear function of (u, v, p) where TP, FP, FN, TN is 1."""
+    x0, x1, x2, x3 = map(float, x)
+    return x0 + x1 + x2 + x3, x0 + x2, x0 + x3, x0
+
 
 # Algorithm 2 keeps a table with so many entries for each instance.
 _SMALL_DENOMINATOR = 1000
@@ -274,12 +297,15 @@ def common_denominator(values: Coefficients) -> int:
     return math.lcm(*(Fraction(x).denominator for x in values))
 
 
-def _linear(n: Any, *terms: tuple[float, Any]) -> Any:
-    """Sum coefficient * count, skipping what is multiplied by 0 or 1."""
+def _linear(like: Any, *terms: tuple[float, Any]) -> Any:
+    """Sum coefficient * count, skipping what is multiplied by 0 or 1.
+
+    If nothing is left, the sum is 0 in the shape of `like`.
+    """
     total: Any = None
     for coefficient, count in terms:
         if coefficient == 0:
             continue
         term = count if coefficient == 1 else coefficient * count
         total = term if total is None else total + term
-    return 0.0 * n if total is None else total
+    return 0.0 * like if total is None else total

@@ -17,7 +17,7 @@ from bestcut.metrics._base import (
     Coefficients,
     FractionalLinearMetric,
     Metric,
-    rates_from_counts,
+    confusion_from_counts,
     ratio,
 )
 
@@ -413,7 +413,12 @@ class _RatesMetric(Metric):
 
     def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
         """Evaluate without checks."""
-        tpr, tnr, _ = rates_from_counts(tp, n_pred, n_pos, n, self.zero_division)
+        return self.score_cells(*confusion_from_counts(tp, n_pred, n_pos, n))
+
+    def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        """Evaluate without checks at the four cells."""
+        tpr = ratio(tp, tp + fn, self.zero_division)
+        tnr = ratio(tn, tn + fp, self.zero_division)
         return self.mean(tpr, tnr)
 
     def mean(self, tpr: Any, tnr: Any) -> Any:

@@ -22,7 +22,8 @@ from bestcut.metrics._base import (
     FractionalLinearMetric,
     Metric,
     confusion_from_counts,
-    rates_from_counts,
+    counts_from_confusion,
+    ratio,
     uvp_from_counts,
 )
 
@@ -129,34 +130,44 @@ class CustomMetric(Metric):
         elif self.zero_division is not None:
             check_finite_real(self.zero_division, name="zero_division")
 
-    def arguments(
-        self, tp: Any, n_pred: Any, n_pos: Any, n: Any
-    ) -> dict[str, FloatArray]:
-        """Return what the callable is given, by name."""
-        counts = np.broadcast_arrays(
-            *(np.asarray(x, dtype=np.float64) for x in (tp, n_pred, n_pos, n))
-        )
-        if self.form == "counts":
-            return confusion_from_counts(*counts)._asdict()
-        if self.form == "uvp":
-            return dict(zip(("u", "v", "p"), uvp_from_counts(*counts), strict=True))
-        tp, n_pred, n_pos, n = counts
-        empty = self.zero_division or 0.0
-        rates = rates_from_counts(tp, n_pred, n_pos, n, undefined=empty)
-        return dict(zip(("tpr", "tnr", "p"), rates, strict=True))
-
     def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
         """Evaluate, checking what the callable returns."""
-        arguments = self.arguments(tp, n_pred, n_pos, n)
-        shape = next(iter(arguments.values())).shape
+        return self.score_cells(*confusion_from_counts(tp, n_pred, n_pos, n))
+
+    def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        """Evaluate at the four cells, checking what the callable returns."""
+        cells = np.broadcast_arrays(
+            *(np.asarray(x, dtype=np.float64) for x in (tp, fp, fn, tn))
+        )
+        arguments = self._arguments(*cells)
         with np.errstate(divide="ignore", invalid="ignore"):
             values = self.function(*arguments.values())
         undefined = None if self.form == "rates" else self.zero_division
-        if undefined is None and np.all(np.equal(n, 0)):
+        if undefined is None and not any(np.any(cell) for cell in cells):
             undefined = np.nan  # nothing to score: nobody need say what it is worth
         return check_custom_values(
-            values, shape, name=self.name, arguments=arguments, undefined=undefined
+            values,
+            cells[0].shape,
+            name=self.name,
+            arguments=arguments,
+            undefined=undefined,
         )
+
+    def _arguments(
+        self, tp: FloatArray, fp: FloatArray, fn: FloatArray, tn: FloatArray
+    ) -> dict[str, FloatArray]:
+        """Return what the callable is given, by name."""
+        if self.form == "counts":
+            return {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+        if self.form == "uvp":
+            shares = uvp_from_counts(*counts_from_confusion(tp, fp, fn, tn))
+            return dict(zip(("u", "v", "p"), shares, strict=True))
+        empty = self.zero_division
+        return {
+            "tpr": ratio(tp, tp + fn, empty),
+            "tnr": ratio(tn, tn + fp, empty),
+            "p": ratio(tp + fn, tp + fp + fn + tn, 0.0),
+        }
 
 
 def from_counts(

@@ -114,7 +114,7 @@ def _mean_size(
     metric: Metric, cut: FloatArray, n: int, above: Rule, below: Rule
 ) -> float:
     """Return the sum of the absolute terms of an expectation."""
-    tp, fn = above.nodes[:, None, 0], below.nodes[None, :, 0]
-    score = np.abs(metric.score(tp, cut, tp + fn, float(n)))
+    tp, fn = above.nodes[:, :1], below.nodes[:, 0]
+    score = np.abs(metric.score_cells(tp, cut - tp, fn, n - cut - fn))
     score = np.broadcast_to(score, (tp.size, fn.size))
     return float(np.abs(above.weights[:, 0]) @ score @ np.abs(below.weights[:, 0]))
