@@ -15,6 +15,7 @@ import numpy as np
 from bestcut._validation import FloatArray
 
 NEGLIGIBLE = 1e-20
+_SPARED = 4  # negligible values that a trimmed law keeps at either end
 _SMALL = 0.1  # probabilities this near to 0 or 1 enter through power sums
 _LARGEST_MEAN = 200.0  # exp(-mean) must not underflow
 _FEW = 256
@@ -42,13 +43,18 @@ NOTHING = Law(0, np.ones(1))
 
 
 def trimmed(start: int, pmf: FloatArray) -> Law:
-    """Return the law without negligible ends, summing to 1."""
+    """Return the law without negligible ends, summing to 1.
+
+    A few negligible values stay, so that a count that is all but certain keeps the
+    small chances of its neighbours: they are all there is to choose by.
+    """
     low, high = 0, pmf.size
     if pmf[0] <= NEGLIGIBLE:
-        low = min(int(np.searchsorted(np.cumsum(pmf), NEGLIGIBLE)), pmf.size - 1)
+        low = max(int(np.searchsorted(np.cumsum(pmf), NEGLIGIBLE)) - _SPARED, 0)
     if pmf[-1] <= NEGLIGIBLE:
-        high -= int(np.searchsorted(np.cumsum(pmf[::-1]), NEGLIGIBLE))
-    kept = pmf[low : max(high, low + 1)]
+        dropped = int(np.searchsorted(np.cumsum(pmf[::-1]), NEGLIGIBLE)) - _SPARED
+        high -= max(dropped, 0)
+    kept = pmf[low:high]
     return Law(start + low, kept / kept.sum())
 
 
@@ -90,7 +96,7 @@ def _of_few(eta: FloatArray) -> Law:
     law = pmf[0]
     for row in pmf[1:]:
         law = np.convolve(law, row)
-    return trimmed(0, law)
+    return trimmed(0, law[: eta.size + 1])  # the grid had room for more instances
 
 
 def _of_small(eta: FloatArray) -> Law:

@@ -59,13 +59,16 @@ def _running_error(eta: FloatArray, metric: Metric) -> float:
     """Bound what a curve's running sums and chosen nodes add to a certified value.
 
     Sums inside a block of up to 4096 instances round like a random walk of as many
-    steps, 32 eps, and the nodes leave less than 1e-15: together 64 eps of the score
-    of the best or the worst prediction of the expected size, whichever is larger.
+    steps, 32 eps, and the nodes leave less than 1e-15: together 64 eps of the largest
+    score that four predictions can have if the positives are as many as expected:
+    everything, nothing, the right ones, and as many wrong ones as there are.
     """
     n = float(eta.size)
-    size = np.rint(eta.sum())
-    tp = np.array([size, max(0.0, 2.0 * size - n)])
-    return 64 * EPS * float(np.max(np.abs(metric.score(tp, size, size, n))))
+    positives = max(np.rint(eta.sum()), 1.0)
+    tp = np.array([positives, 0.0, positives, max(0.0, 2.0 * positives - n)])
+    n_pred = np.array([n, 0.0, positives, positives])
+    score = metric.score(tp, n_pred, positives, n)
+    return 64 * EPS * float(np.max(np.abs(score)))
 
 
 def certified(eta: FloatArray, metric: Metric, k: int) -> tuple[float, float]:
