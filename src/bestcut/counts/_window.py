@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bestcut._validation import FloatArray
 
@@ -54,6 +55,8 @@ def trimmed(start: int, pmf: FloatArray) -> Law:
     if pmf[-1] <= NEGLIGIBLE:
         dropped = int(np.searchsorted(np.cumsum(pmf[::-1]), NEGLIGIBLE)) - _SPARED
         high -= max(dropped, 0)
+    possible = np.flatnonzero(pmf[low:high])
+    low, high = low + int(possible[0]), low + int(possible[-1]) + 1
     kept = pmf[low:high]
     return Law(start + low, kept / kept.sum())
 
@@ -141,22 +144,39 @@ def _by_power_sums(eta: FloatArray) -> Law:
     return trimmed(0, np.maximum(pmf[terms:], 0.0))
 
 
-def running_laws(start: Law, eta: FloatArray) -> tuple[Law, FloatArray]:
+def running_laws(
+    start: Law, eta: FloatArray
+) -> tuple[Law, NDArray[np.int_], FloatArray]:
     """Add the instances one by one.
 
     Returns
     -------
     last : Law
         The law after all of them.
+    origin : ndarray of shape (eta.size + 1,)
+        The count that the first column stands for, after i instances.
     table : ndarray of shape (eta.size + 1, width)
-        Row i: the law after i instances, from `start.start` on.
+        Row i: the law after i instances.
+
+    Notes
+    -----
+    A probable instance is counted as one, less its failure: the origin moves, not the
+    law, so that a row of sure instances keeps its law in a few columns.
     """
+    probable = eta > 0.5
+    room = int(np.count_nonzero(probable))
+    origin = start.start - room + np.concatenate([[0], np.cumsum(probable)])
     table = np.zeros((eta.size + 1, start.pmf.size + eta.size))
-    table[0, : start.pmf.size] = start.pmf
+    table[0, room : room + start.pmf.size] = start.pmf
     for i, p in enumerate(eta.tolist()):
-        np.multiply(table[i], 1.0 - p, out=table[i + 1])
-        table[i + 1, 1:] += p * table[i, :-1]
-    return trimmed(start.start, table[-1]), table
+        row, after = table[i], table[i + 1]
+        if p > 0.5:
+            np.multiply(row, p, out=after)
+            after[:-1] += (1.0 - p) * row[1:]
+        else:
+            np.multiply(row, 1.0 - p, out=after)
+            after[1:] += p * row[:-1]
+    return trimmed(int(origin[-1]), table[-1]), origin, table
 
 
 def given_positive(law: Law, eta: FloatArray) -> FloatArray:

@@ -212,12 +212,11 @@ class GeneralCurve(BlockCurve):
 def _running_rule(law: Law, block: FloatArray, largest: FloatArray) -> tuple[Law, Rule]:
     """Return the law after a block, and the rule of the laws on the way.
 
-    Values beyond the `largest` that is possible have no weight, but the metric must not
-    be asked about them.
+    Impossible values have no weight, but the metric must not be asked about them.
     """
-    last, table = running_laws(law, block)
+    last, origin, table = running_laws(law, block)
     worth = np.flatnonzero(table.max(axis=0) > _WORTHLESS)
     first, end = int(worth[0]), int(worth[-1]) + 1
-    values = law.start + np.arange(first, end, dtype=np.float64)
-    nodes = np.minimum(values[:, None], largest)
+    nodes = np.add.outer(np.arange(first, end, dtype=np.float64), origin)
+    np.clip(nodes, 0.0, largest, out=nodes)
     return last, Rule(nodes, np.ascontiguousarray(table[:, first:end].T))

@@ -17,8 +17,10 @@ from itertools import product
 import numpy as np
 
 from bestcut._validation import FloatArray
+from bestcut.counts._window import NEGLIGIBLE
 from bestcut.curve._blocks import BlockCurve
 
+_ROUNDING = 16 * float(np.finfo(float).eps)
 _MARGIN = 2.0  # the rates need not be monotonic between two edges
 
 
@@ -35,7 +37,7 @@ def best_cut(
     reach = _reach(curve, eta, sign)
     best, chosen = -np.inf, low
     for j in inside[np.argsort(-reach[inside], kind="stable")].tolist():
-        if reach[j] < best:
+        if reach[j] <= best + _ROUNDING * abs(best):
             break
         first = max(low - int(edges[j]), 0)
         values = sign * curve.block(j)[first : high - int(edges[j]) + 1]
@@ -60,6 +62,8 @@ def _reach(curve: BlockCurve, eta: FloatArray, sign: float) -> FloatArray:
     neglected = 1.0 / max(mean, 1.0) + 1.0 / max(eta.size - mean, 1.0)
     step += neglected * (np.abs(false) + probability * np.abs(true))[:-1]
     middle = sign * (score[:-1] + score[1:]) / 2
+    # Where one step cannot change what a window drops, the curve is flat.
+    step[step <= NEGLIGIBLE * np.max(np.abs(true))] = 0.0
     reach = middle + _MARGIN * step * np.diff(curve.edges) / 2
     reach[[0, -1]] = np.inf
     return np.where(np.isfinite(reach), reach, np.inf)

@@ -64,7 +64,7 @@ def _running_error(eta: FloatArray, metric: Metric) -> float:
     everything, nothing, the right ones, and as many wrong ones as there are.
     """
     n = float(eta.size)
-    positives = max(np.rint(eta.sum()), 1.0)
+    positives = float(np.clip(np.rint(eta.sum()), 1.0, max(n - 1.0, 1.0)))
     tp = np.array([positives, 0.0, positives, max(0.0, 2.0 * positives - n)])
     n_pred = np.array([n, 0.0, positives, positives])
     score = metric.score(tp, n_pred, positives, n)

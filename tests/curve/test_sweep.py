@@ -1,0 +1,251 @@
+"""The sweep solver against the definition, and its claims about itself."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bestcut
+from bestcut.counts import poisson_binomial_window
+from bestcut.curve import curve_of
+from bestcut.metrics import LinearUtility, from_counts
+from bestcut.solvers import SOLVERS
+from oracles.extended import expected_curve
+
+SWEEP = SOLVERS["sweep"]
+NAMES = [name for name in bestcut.metrics.names() if name != "dice"]
+BETA = {
+    "rare": (0.5, 20),
+    "skewed": (0.3, 3),
+    "confident": (0.05, 1),
+    "u-shaped": (0.5, 0.5),
+    "uniform": (1, 1),
+    "high": (5, 1),
+    "middling": (30, 30),
+}
+LAWS = [*BETA, "constant", "two-point", "tied", "certain", "all zero", "all one"]
+CUSTOM = from_counts(
+    lambda tp, fp, fn, tn: tp / (tp + 0.3 * fp + 0.7 * fn),
+    "tversky",
+    zero_division=0.0,
+    smooth=True,
+)
+
+
+def probabilities(law, n, seed=0):
+    """n probabilities, descending; the Beta laws with a sure 0 and a sure 1 in them."""
+    rng = np.random.default_rng([seed, n])
+    if law in BETA:
+        eta = rng.beta(*BETA[law], size=n)
+        eta[:1], eta[1:2] = 0.0, 1.0
+    else:
+        eta = {
+            "constant": np.full(n, 0.3),
+            "two-point": rng.choice([0.02, 0.9], size=n),
+            "tied": np.round(rng.random(n), 1),
+            "certain": rng.choice([0.0, 1.0], size=n),
+            "all zero": np.zeros(n),
+            "all one": np.ones(n),
+        }[law]
+    return np.ascontiguousarray(np.sort(eta)[::-1])
+
+
+def assert_curve_is_right(eta, metric):
+    truth = expected_curve(eta, metric)
+    curve = SWEEP.curve(eta, metric)
+    scale = max(1.0, np.max(np.abs(truth)))
+    gap = np.max(np.abs(curve.expected_score - truth))
+    assert gap <= 1e-13 * scale
+    assert gap <= curve.error
+    assert curve.error <= 1e-12 * scale
+    solution = SWEEP.solve(eta, metric, 0, eta.size)
+    own = truth[solution.n_positive]
+    best = truth.max() if metric.greater_is_better else truth.min()
+    assert abs(solution.expected_score - own) <= solution.error
+    assert abs(best - own) <= 2 * solution.error
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("n", [1, 2, 7, 150])
+def test_the_whole_curve_is_right_for_every_metric(law, n):
+    eta = probabilities(law, n)
+    for name in NAMES:
+        assert_curve_is_right(eta, bestcut.metrics.get(name))
+    assert_curve_is_right(eta, CUSTOM)
+    assert_curve_is_right(eta, LinearUtility(tp=100, fp=-7, fn=-30, tn=0.5))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_whole_curve_is_right_at_700(law, name):
+    assert_curve_is_right(probabilities(law, 700), bestcut.metrics.get(name))
+
+
+@pytest.mark.parametrize("name", ["f1", "mcc", "jaccard", "gmean", "qmean_sqrt"])
+def test_the_whole_curve_is_right_where_cumulants_take_over(name):
+    # A variance of 150 in all: exact laws on one side, Gauss and Hermite on the other.
+    assert_curve_is_right(probabilities("uniform", 900), bestcut.metrics.get(name))
+
+
+def exact_at(eta, k, metric):
+    """E[metric] of one cut from two laws built instance by instance."""
+    above = poisson_binomial_window(eta[:k], tail=1e-19)
+    below = poisson_binomial_window(eta[k:], tail=1e-19)
+    a = above.counts[:, None]
+    score = metric.score(a, float(k), a + below.counts, float(eta.size))
+    return above.pmf @ np.broadcast_to(score, (a.size, below.pmf.size)) @ below.pmf
+
+
+def assert_values_at(eta, names, cuts):
+    curves = {name: curve_of(eta, bestcut.metrics.get(name)) for name in names}
+    for k in cuts:
+        for name, curve in curves.items():
+            metric = bestcut.metrics.get(name)
+            truth = exact_at(eta, k, metric)
+            j = min(
+                int(np.searchsorted(curve.edges, k, side="right")) - 1,
+                curve.edges.size - 2,
+            )
+            assert curve.block(j)[k - curve.edges[j]] == pytest.approx(truth, abs=1e-12)
+
+
+SEVERAL = ["f1", "mcc", "balanced_accuracy", "jaccard", "gmean", "hmean", "qmean_sqrt"]
+
+
+@pytest.mark.parametrize("law", ["skewed", "rare", "u-shaped"])
+def test_single_values_at_20000_match_laws_built_one_by_one(law):
+    eta = probabilities(law, 20_000)
+    assert_values_at(eta, SEVERAL, [3, 900, 12_000, 19_990])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [10**5, 10**6])
+def test_single_values_match_laws_built_one_by_one(n):
+    eta = probabilities("skewed", n)
+    best = bestcut.decide(eta, "f1").n_positive
+    assert_values_at(eta, SEVERAL, [best, n // 2])
+
+
+@pytest.mark.parametrize("law", [*BETA, "two-point", "tied"])
+@pytest.mark.parametrize("n", [3000, 40_000])
+def test_the_search_leaves_out_no_block_that_holds_the_best_cut(law, n):
+    eta = probabilities(law, n)
+    for name in NAMES:
+        metric = bestcut.metrics.get(name)
+        if (
+            n > 3000
+            and "affine" not in metric.traits
+            and name not in ("jaccard", "gmean")
+        ):
+            continue
+        values = curve_of(eta, metric).whole()
+        sign = 1 if metric.greater_is_better else -1
+        for low, high in ((0, n), (n // 7, n // 3), (n // 2, n), (5, 5)):
+            solution = SWEEP.solve(eta, metric, low, high)
+            assert low <= solution.n_positive <= high
+            best = (sign * values[low : high + 1]).max()
+            reached = sign * solution.expected_score
+            assert reached == pytest.approx(best, abs=2 * solution.error), name
+
+
+def test_the_search_leaves_most_blocks_out():
+    # Otherwise it would be a slow way to compute the curve.
+    eta = probabilities("skewed", 10**6)
+    curve = curve_of(eta, bestcut.metrics.get("gmean"))
+    looked_at = []
+    block = curve.block
+    curve.block = lambda j: looked_at.append(j) or block(j)
+    bestcut.curve.best_cut(curve, eta, 1.0, 0, eta.size)
+    assert len(looked_at) < curve.edges.size / 4
+
+
+@settings(max_examples=1500, deadline=None)
+@given(
+    p=st.lists(
+        st.one_of(
+            st.floats(0, 1, allow_subnormal=True),
+            st.integers(0, 10).map(lambda i: i / 10),
+            st.sampled_from([0.0, 1.0, 1 - 1e-16, 1e-300, 5e-324]),
+        ),
+        min_size=1,
+        max_size=60,
+    ),
+    name=st.sampled_from(NAMES),
+)
+def test_no_cut_beats_the_chosen_one_by_more_than_twice_the_error(p, name):
+    eta = np.ascontiguousarray(np.sort(p)[::-1])
+    metric = bestcut.metrics.get(name)
+    truth = SOLVERS["cubic"].curve(eta, metric)
+    solution = SWEEP.solve(eta, metric, 0, eta.size)
+    sign = 1 if metric.greater_is_better else -1
+    own = sign * truth.expected_score[solution.n_positive]
+    slack = 2 * solution.error + 2 * truth.error
+    assert (sign * truth.expected_score).max() - own <= slack
+    assert abs(solution.expected_score - sign * own) <= solution.error + truth.error
+
+
+STEP = from_counts(
+    lambda tp, fp, fn, tn: 1.0 * (tp >= 0.6 * (tp + fn)) - 0.1 * fp / (fp + tn + 1),
+    "at least 60 % found",
+)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_step_shaped_metric_comes_out_right(law):
+    for n in (1, 30, 150):
+        assert_curve_is_right(probabilities(law, n), STEP)
+
+
+def test_a_step_shaped_metric_comes_out_right_where_its_laws_are_wide():
+    assert_curve_is_right(probabilities("uniform", 800), STEP)
+
+
+def test_smooth_is_a_promise_that_buys_speed_not_another_answer():
+    eta = probabilities("uniform", 1200)
+    exact = from_counts(CUSTOM.function, "tversky", zero_division=0.0)
+    fast, slow = (bestcut.decide(eta, metric) for metric in (CUSTOM, exact))
+    assert fast.expected_score == pytest.approx(slow.expected_score, abs=1e-13)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_degenerate_inputs_of_any_size(name):
+    metric = bestcut.metrics.get(name)
+    for n in (3, 400, 10**5):
+        one_sure = np.zeros(n)
+        one_sure[n // 2] = 1.0
+        tiny = np.full(n, 5e-324)
+        nearly = np.full(n, 1 - 1e-16)
+        for p in (np.zeros(n), np.ones(n), one_sure, tiny, nearly, np.full(n, 0.5)):
+            decision = bestcut.decide(p, metric)
+            assert np.isfinite(decision.expected_score)
+            assert 0 <= decision.error < 1e-10
+        sure = bestcut.decide(one_sure, metric)
+        # Labels are known: nothing beats the score of the perfect prediction.
+        perfect = metric(1, 1, 1, n)
+        assert sure.expected_score == pytest.approx(perfect, abs=sure.error)
+
+
+def test_one_certain_positive_among_a_million():
+    p = np.zeros(10**6)
+    p[123_456] = 1.0
+    for name in ("f1", "mcc", "jaccard", "balanced_accuracy"):
+        decision = bestcut.decide(p, name)
+        assert np.flatnonzero(decision.labels).tolist() == [123_456]
+        assert decision.expected_score == pytest.approx(1.0, abs=1e-12)
+
+
+def test_probabilities_too_small_to_matter_are_still_ranked():
+    p = np.array([1e-300, 3e-200, 1e-250])
+    assert bestcut.decide(p, "recall", max_positives=1).labels.tolist() == [
+        False,
+        True,
+        False,
+    ]
+
+
+def test_deciding_does_not_compute_the_curve():
+    decision = bestcut.decide(probabilities("skewed", 1000), "f1")
+    assert "curve" not in vars(decision)
+    assert decision.curve.expected_score.size == 1001
+    assert "curve" in vars(decision)
