@@ -201,6 +201,16 @@ def test_a_step_shaped_metric_comes_out_right_where_its_laws_are_wide():
     assert_curve_is_right(probabilities("uniform", 800), STEP)
 
 
+def test_no_step_is_missed_between_the_edges_of_blocks():
+    # Worth something only for a narrow range of sizes, nothing at any edge.
+    narrow = from_counts(
+        lambda tp, fp, fn, tn: 1.0 * (np.abs(tp + fp - 701) < 2), "about 701"
+    )
+    decision = bestcut.decide(probabilities("skewed", 2000), narrow)
+    assert 700 <= decision.n_positive <= 702
+    assert decision.expected_score == pytest.approx(1.0)
+
+
 def test_smooth_is_a_promise_that_buys_speed_not_another_answer():
     eta = probabilities("uniform", 1200)
     exact = from_counts(CUSTOM.function, "tversky", zero_division=0.0)

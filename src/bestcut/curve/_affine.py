@@ -151,6 +151,7 @@ class AffineCurve(BlockCurve):
 
     def __init__(self, eta: FloatArray, metric: Any) -> None:
         self.eta, self.metric, self.n = eta, metric, eta.size
+        self.smooth = metric.smooth
         self.rule = total_rule(eta)
         self.nodes = self.rule.nodes[:, None]
         self.weights = self.rule.weights[:, None]

@@ -46,9 +46,12 @@ class BlockCurve(ABC):
     ----------
     edges : ndarray of int
         Block j holds the cuts ``edges[j]`` to ``edges[j + 1]``, both included.
+    smooth : bool
+        Whether the rates of change vary slowly from edge to edge.
     """
 
     edges: NDArray[np.intp]
+    smooth: bool
 
     @abstractmethod
     def block(self, j: int) -> FloatArray:

@@ -92,6 +92,7 @@ class GeneralCurve(BlockCurve):
 
     def __init__(self, eta: FloatArray, metric: Metric) -> None:
         self.eta, self.metric, self.n = eta, metric, eta.size
+        self.smooth = metric.smooth
         self.mean_above = "factorised" in metric.traits
         self.edges = block_edges(self.n)
         variance = running_totals(self._totals(np.full(self.edges.size - 1, 2))[1:2])

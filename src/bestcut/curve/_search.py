@@ -51,7 +51,7 @@ def best_cut(
 def _reach(curve: BlockCurve, eta: FloatArray, sign: float) -> FloatArray:
     """Return a bound on the score inside each block; inf where there is none."""
     count = curve.edges.size - 1
-    if count <= 3:
+    if count <= 3 or not curve.smooth:
         return np.full(count, np.inf)
     score, false, true = curve.at_edges()
     probability = eta[np.minimum(curve.edges, eta.size - 1)]
