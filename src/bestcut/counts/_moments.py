@@ -100,11 +100,8 @@ def hermite_coefficients(kappa: FloatArray) -> FloatArray:
     for i in range(3, count):
         power = power * (factor / (i - 1))
         exponent[i] = kappa[i - 1] * power
-    for j in range(3, count):
-        for i in range(3, j + 1):
-            if j - i not in (1, 2):  # h_1 = h_2 = 0
-                h[j] += exponent[i] * h[j - i]
-        h[j] /= j
+    for j in range(3, count):  # j h_j = sum_i exponent_i h_(j-i)
+        h[j] = np.einsum("ik,ik->k", exponent[3 : j + 1], h[j - 3 :: -1]) / j
     return h
 
 

@@ -45,7 +45,8 @@ class Piece:
 
     They add ``tilt @ rows(eta).sum(axis=1)``; without a tilt, the rows are the A_q.
     `terms` says how many columns of the tilt a block needs whose first, or last,
-    probability is the one furthest from 0, or 1.
+    probability is the one furthest from 0, or 1. `sums` are the rows' sums over each
+    block, where they are known already.
     """
 
     start: int
@@ -53,6 +54,7 @@ class Piece:
     rows: Callable[[FloatArray, int], FloatArray]
     terms: Callable[[FloatArray], int]
     tilt: FloatArray | None = None
+    sums: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,12 @@ class TotalRule:
     nodes: FloatArray
     weights: FloatArray
     pieces: tuple[Piece, ...]
+
+
+def _edges(n: int, starts: tuple[int, ...] = ()) -> list[int]:
+    """Return the edges of the blocks; the middle, where the sums turn, is one."""
+    edges: list[int] = block_edges(n, also=(*starts, n // 2)).tolist()
+    return edges
 
 
 def total_rule(eta: FloatArray) -> TotalRule:
@@ -74,7 +82,7 @@ def total_rule(eta: FloatArray) -> TotalRule:
 
 def _hermite_rule(eta: FloatArray, nodes: int) -> TotalRule:
     """E[S1 He_j(Z)] / j! = sum_{i<=j} h_{j-i} kappa_{i+1}(S1) / (sigma^i i!)."""
-    blocks = pairwise(block_edges(eta.size).tolist())
+    blocks = pairwise(_edges(eta.size))
     sums = np.stack([features(eta[a:b], nodes).sum(axis=1) for a, b in blocks], axis=1)
     kappa = cumulant_matrix(nodes) @ running_totals(sums)[0][:, -1]
     sigma = float(np.sqrt(kappa[1]))
@@ -86,7 +94,7 @@ def _hermite_rule(eta: FloatArray, nodes: int) -> TotalRule:
         lift[i:, i] = h[: nodes - i] * scale
         scale /= sigma * (i + 1)
     tilt = basis @ lift @ cumulant_matrix(nodes)
-    piece = Piece(0, eta.size, features, lambda x: nodes, tilt)
+    piece = Piece(0, eta.size, features, lambda x: nodes, tilt, sums)
     return TotalRule(kappa[0] + sigma * z, basis @ h, (piece,))
 
 
@@ -156,15 +164,21 @@ class AffineCurve(BlockCurve):
         self.nodes = self.rule.nodes[:, None]
         self.weights = self.rule.weights[:, None]
         bounds = tuple(piece.start for piece in self.rule.pieces)
-        self.edges = block_edges(self.n, also=(*bounds, self.n // 2))
-        starts = np.array(bounds)
-        self.piece_of = np.searchsorted(starts, self.edges[:-1], side="right") - 1
-        totals = np.empty((self.rule.nodes.size, self.edges.size - 1))
-        for j in range(totals.shape[1]):
+        self.edges = np.array(_edges(self.n, bounds), dtype=np.intp)
+        self.piece_of = np.searchsorted(bounds, self.edges[:-1], side="right") - 1
+        self.above, self.below = running_totals(self._totals())
+
+    def _totals(self) -> FloatArray:
+        """Return what each block adds to A_q."""
+        first = self.rule.pieces[0]
+        if first.tilt is not None and first.sums is not None:
+            return first.tilt @ first.sums
+        out = np.empty((self.rule.nodes.size, self.edges.size - 1))
+        for j in range(out.shape[1]):
             tilt, rows = self._terms(j)
             sums = rows.sum(axis=1)
-            totals[:, j] = sums if tilt is None else tilt @ sums
-        self.above, self.below = running_totals(totals)
+            out[:, j] = sums if tilt is None else tilt @ sums
+        return out
 
     def _terms(self, j: int) -> tuple[FloatArray | None, FloatArray]:
         piece = self.rule.pieces[self.piece_of[j]]

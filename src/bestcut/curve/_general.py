@@ -27,7 +27,7 @@ from bestcut.curve._blocks import BlockCurve, block_edges, running_totals
 from bestcut.metrics import Metric
 
 _EVALUATIONS = 60_000  # of the metric at a time: temporaries stay in cache
-_WORTHLESS = 1e-19  # a value of this probability is not worth an evaluation
+_WORTHLESS = 1e-18  # a value of this probability is not worth an evaluation
 _WIDE = 48
 _TOGETHER = 64  # edges whose rates are computed at once
 
