@@ -161,6 +161,7 @@ class AffineCurve(BlockCurve):
         self.eta, self.metric, self.n = eta, metric, eta.size
         self.smooth = metric.smooth
         self.rule = total_rule(eta)
+        self.divided: dict[int, FloatArray] = {}
         self.nodes = self.rule.nodes[:, None]
         self.weights = self.rule.weights[:, None]
         bounds = tuple(piece.start for piece in self.rule.pieces)
@@ -181,11 +182,15 @@ class AffineCurve(BlockCurve):
         return out
 
     def _terms(self, j: int) -> tuple[FloatArray | None, FloatArray]:
+        """Return the tilt and the rows of block j."""
         piece = self.rule.pieces[self.piece_of[j]]
         block = self.eta[self.edges[j] : self.edges[j + 1]]
+        if piece.tilt is None:  # few instances, and divisions worth keeping
+            if j not in self.divided:
+                self.divided[j] = piece.rows(block, 0)
+            return None, self.divided[j]
         count = piece.terms(block)
-        tilt = None if piece.tilt is None else piece.tilt[:, :count]
-        return tilt, piece.rows(block, count)
+        return piece.tilt[:, :count], piece.rows(block, count)
 
     def _expected(self, cuts: FloatArray, part: FloatArray, above: bool) -> FloatArray:
         """Return E f at `cuts`; `part` is A_q, over the instances above or below."""
