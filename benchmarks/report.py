@@ -170,7 +170,7 @@ def speed_picture(results: dict, out: Path) -> None:
 def peers_picture(results: dict, out: Path) -> None:
     """Draw time against n for F1, bestcut and its peers."""
     rows = [row for row in results["peers"] if row["metric"] == "f1"]
-    figure, ax = plt.subplots(figsize=(7, 4.4))
+    figure, ax = plt.subplots(figsize=(8.5, 4.4))
     for mark, who in zip(MARKS, dict.fromkeys(r["who"] for r in rows), strict=False):
         mine = [row for row in rows if row["who"] == who]
         ax.plot(
@@ -182,7 +182,7 @@ def peers_picture(results: dict, out: Path) -> None:
         )
     ax.set(xscale="log", yscale="log", xlabel="n", ylabel="seconds, F1")
     ax.grid(alpha=0.3)
-    ax.legend(fontsize=8)
+    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     figure.tight_layout()
     figure.savefig(out / "peers.png", dpi=110)
     plt.close(figure)
