@@ -75,6 +75,17 @@ def test_the_whole_curve_is_right_for_every_metric(law, n):
     assert_curve_is_right(eta, LinearUtility(tp=100, fp=-7, fn=-30, tn=0.5))
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("beta", [1e-3, 1e3])
+def test_extreme_weights_do_not_magnify_rounding(seed, beta):
+    # Where nothing is positive F-beta divides by n_pred alone: what rounding leaves of
+    # "a positive, and none in all" would count a million times.
+    rng = np.random.default_rng(seed)
+    likely, unlikely = rng.uniform(0.5, 0.95, 20), rng.choice([0, 1e-3, 0.01], 225)
+    eta = np.ascontiguousarray(np.sort(np.concatenate([likely, unlikely]))[::-1])
+    assert_curve_is_right(eta, bestcut.metrics.FBeta(beta))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("name", NAMES)

@@ -201,4 +201,6 @@ def given_positive(law: Law, eta: FloatArray) -> FloatArray:
     out = np.zeros_like(table)
     out[:, :high] = table[::-1, :high]
     out[1:, high:] = table[:-1, high:]
+    if law.start == 0:
+        out[0] = 0.0  # exactly: a positive is counted
     return out

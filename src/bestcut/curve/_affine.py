@@ -113,7 +113,10 @@ def _exact_rule(eta: FloatArray) -> TotalRule:
         top, bottom = 0, n
     pieces = []
     if top > 0:
-        pieces.append(_series(law.pmf, 0, top, down=True))
+        piece = _series(law.pmf, 0, top, down=True)
+        if law.start == 0 and piece.tilt is not None:
+            piece.tilt[0] = 0.0  # exactly: a positive is counted
+        pieces.append(piece)
     if top < bottom:
         between = Piece(
             top, bottom, lambda x, _: x * given_positive(law, x), lambda x: 0

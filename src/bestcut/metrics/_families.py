@@ -190,8 +190,10 @@ def from_counts(
     zero_division : float, optional
         Value where the callable divides by 0. Without it, that is an error.
     smooth : bool, default=False
-        Promise that the callable extends smoothly to counts that are not whole
-        numbers. Only then may a fast solver evaluate it between them.
+        Promise that the callable extends to counts that are not whole numbers and
+        changes gradually: ratios, roots and powers of counts and rates, without steps,
+        kinks or narrow bumps. Only then may a solver look between the counts and leave
+        cuts out; a broken promise gives wrong answers.
     greater_is_better : bool, default=True
         False for a loss, to be minimised.
 
