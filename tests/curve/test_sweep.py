@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import bestcut
 from bestcut.counts import poisson_binomial_window
 from bestcut.curve import curve_of
-from bestcut.metrics import LinearUtility, from_counts
+from bestcut.metrics import FractionalLinear, LinearUtility, from_counts
 from bestcut.solvers import SOLVERS
 from oracles.extended import expected_curve
 
@@ -220,6 +220,13 @@ def test_no_step_is_missed_between_the_edges_of_blocks():
     decision = bestcut.decide(probabilities("skewed", 2000), narrow)
     assert 700 <= decision.n_positive <= 702
     assert decision.expected_score == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("n", [40, 900])
+def test_a_denominator_that_changes_sign_is_not_taken_for_smooth(n):
+    metric = FractionalLinear(c=(1, 0, 1, 0), d=(-1, 0, 2, 0))  # a pole at k = n / 2
+    assert not metric.smooth
+    assert_curve_is_right(probabilities("uniform", n), metric)
 
 
 def test_smooth_is_a_promise_that_buys_speed_not_another_answer():

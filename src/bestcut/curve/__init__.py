@@ -15,6 +15,6 @@ def curve_of(eta: FloatArray, metric: Metric) -> BlockCurve:
 
     `eta` is sorted descending and not empty.
     """
-    if "affine" in metric.traits:
+    if {"affine", "smooth"} <= metric.traits:
         return AffineCurve(eta, metric)
     return GeneralCurve(eta, metric)

@@ -236,6 +236,12 @@ class FractionalLinearMetric(Metric):
         """Return c and d."""
 
     @property
+    def smooth(self) -> bool:
+        """Whether the denominator has one sign, and so no zero between the ends."""
+        extremes = _at_pure_cells(self.coefficients()[1])
+        return min(extremes) >= 0 or max(extremes) <= 0
+
+    @property
     def traits(self) -> frozenset[str]:
         """The structure that solvers may rely on."""
         c, d = self.coefficients()
@@ -244,8 +250,7 @@ class FractionalLinearMetric(Metric):
             own.add("c3 = 0")
         if common_denominator(d) <= _SMALL_DENOMINATOR:
             own.add("rational d")
-        extremes = _at_pure_cells(d)
-        if min(extremes) >= 0 or max(extremes) <= 0:
+        if self.smooth:
             own.add("denominator of one sign")
         if d[1] == 0:
             own.add("affine")
