@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from numbers import Integral, Real
+from numbers import Integral, Rational, Real
 from typing import Any
 
 import numpy as np
@@ -132,6 +132,16 @@ def check_finite_real(value: Any, *, name: str) -> None:
     if not finite:
         msg = f"`{name}` must be finite; got {value!r}."
         raise ValueError(msg)
+
+
+def plain_number(value: Any) -> Any:
+    """Return an int, a Fraction or a float for any checked real number.
+
+    NumPy's small integers would wrap around when squared.
+    """
+    if isinstance(value, Integral):
+        return int(value)
+    return value if isinstance(value, Rational) else float(value)
 
 
 def check_rate(value: Any, *, name: str) -> None:

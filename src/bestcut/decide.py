@@ -74,6 +74,7 @@ class Decision:
     def curve(self) -> ExpectedScoreCurve:
         """The expected score of every cut, computed on first use."""
         curve = SOLVERS[self.solver].curve(self._eta, self.metric)
+        curve.expected_score.flags.writeable = False
         return ExpectedScoreCurve(
             n_positive=np.arange(self._eta.size + 1),
             expected_score=curve.expected_score,
@@ -135,8 +136,9 @@ def decide(
     min_positives, max_positives : int, optional
         Bounds on how many instances may be predicted positive.
     solver : str, default="auto"
-        ``"quadratic"`` and ``"cubic"`` are the paper's algorithms, ``"exhaustive"``
-        looks at all label vectors; ``"auto"`` takes the fastest that fits.
+        ``"auto"`` is ``"sweep"``, which takes any metric that qualifies and time
+        proportional to n after a sort. ``"quadratic"`` and ``"cubic"`` are the paper's
+        algorithms, ``"exhaustive"`` looks at all label vectors.
 
     Returns
     -------
@@ -154,9 +156,10 @@ def decide(
 
     Notes
     -----
-    Cuts whose expected scores differ by less than ``error`` are as good as each other,
-    and any of them may be taken. Where the cut falls inside a tie of probabilities, the
-    earliest in input order are positive. An empty input gives an empty decision.
+    Cuts whose expected scores differ by less than ``error`` are as good as each other:
+    mostly the one with fewest positives is taken, but that is not promised. Where the
+    cut falls inside a tie of probabilities, the earliest in input order are positive.
+    An empty input gives an empty decision.
 
     Examples
     --------

@@ -11,7 +11,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bestcut._validation import check_finite_real, check_rate, unknown_name
+from bestcut._validation import (
+    check_finite_real,
+    check_rate,
+    plain_number,
+    unknown_name,
+)
 from bestcut.metrics._base import (
     AffineMetric,
     Coefficients,
@@ -45,6 +50,7 @@ class FBeta(FractionalLinearMetric):
     def __post_init__(self) -> None:
         check_finite_real(self.beta, name="beta")
         check_finite_real(self.zero_division, name="zero_division")
+        object.__setattr__(self, "beta", plain_number(self.beta))
         if not 1e-100 < self.beta < 1e100:  # so that its square is a number too
             msg = f"`beta` must be positive and of sane size; got {self.beta!r}."
             raise ValueError(msg)

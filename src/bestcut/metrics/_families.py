@@ -15,6 +15,7 @@ from bestcut._validation import (
     check_custom_values,
     check_finite_real,
     check_rate,
+    plain_number,
 )
 from bestcut.metrics._base import (
     AffineMetric,
@@ -60,9 +61,9 @@ class FractionalLinear(FractionalLinearMetric):
     def __post_init__(self) -> None:
         for attribute in ("c", "d"):
             values = getattr(self, attribute)
-            if isinstance(values, list):
-                object.__setattr__(self, attribute, tuple(values))
-            check_coefficients(getattr(self, attribute), name=attribute)
+            values = tuple(values) if isinstance(values, list) else values
+            check_coefficients(values, name=attribute)
+            object.__setattr__(self, attribute, tuple(map(plain_number, values)))
         check_finite_real(self.zero_division, name="zero_division")
 
     def coefficients(self) -> tuple[Coefficients, Coefficients]:

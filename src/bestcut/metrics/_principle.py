@@ -169,7 +169,21 @@ def check_metric(metric: str | Metric, *, n_max: int = 24) -> MetricCheck:
     if isinstance(n_max, bool) or not isinstance(n_max, Integral) or n_max < 2:
         msg = f"`n_max` must be a whole number of at least 2; got {n_max!r}."
         raise ValueError(msg)
-    return _check(get(metric), int(n_max))
+    chosen = get(metric)
+    try:
+        return _check(chosen, int(n_max))
+    except TypeError:
+        if _is_hashable(chosen):
+            raise
+        return _check.__wrapped__(chosen, int(n_max))  # nothing to remember it by
+
+
+def _is_hashable(thing: object) -> bool:
+    try:
+        hash(thing)
+    except TypeError:
+        return False
+    return True
 
 
 @lru_cache(maxsize=256)

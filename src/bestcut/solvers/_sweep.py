@@ -37,17 +37,17 @@ class SweepSolver(Solver):
         for k in {0, 1, n // 100, n // 10, n // 2, best, n - 1, n}:
             value, bound = certified(eta, metric, k)
             error = max(error, bound + abs(value - values[k]))
-        return Curve(values, 2.0 * error + _running_error(eta, metric))
+        return Curve(values, float(2.0 * error + _running_error(eta, metric)))
 
     def solve(self, eta: FloatArray, metric: Metric, low: int, high: int) -> Solution:
         """Return the best cut with `low` to `high` positives."""
         if eta.size == 0:
             return Solution(0, float(_nothing(metric)[0]), 0.0)
         sign = 1.0 if metric.greater_is_better else -1.0
-        k, found = best_cut(curve_of(eta, metric), eta, sign, low, high)
+        noise = _running_error(eta, metric)
+        k, found = best_cut(curve_of(eta, metric), eta, sign, low, high, noise)
         value, bound = certified(eta, metric, k)
-        error = bound + abs(value - found) + _running_error(eta, metric)
-        return Solution(k, value, error)
+        return Solution(k, value, bound + abs(value - found) + noise)
 
 
 def _nothing(metric: Metric) -> FloatArray:
