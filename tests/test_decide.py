@@ -202,11 +202,6 @@ def test_bad_arguments_are_refused_by_name(kind):
     assert p.tolist() == [0.1, 0.2, 0.3]
 
 
-@pytest.mark.parametrize(("name", "count"), [("precision", 1), ("mcc", 0)])
-def test_a_flat_curve_is_cut_where_fewest_are_positive(name, count):
-    assert bestcut.decide(np.full(1000, 0.3), name).n_positive == count
-
-
 def test_numpys_small_integers_do_not_wrap():
     p = [0.62, 0.48, 0.31, 0.31, 0.22, 0.09, 0.04, 0.02]
     for beta in (np.int8(16), np.uint8(16), np.float32(16), np.longdouble(16)):

@@ -156,10 +156,9 @@ def decide(
 
     Notes
     -----
-    Cuts whose expected scores differ by less than ``error`` are as good as each other:
-    mostly the one with fewest positives is taken, but that is not promised. Where the
-    cut falls inside a tie of probabilities, the earliest in input order are positive.
-    An empty input gives an empty decision.
+    Cuts whose expected scores differ by less than ``error`` are as good as each other,
+    and any of them may be taken. Where the cut falls inside a tie of probabilities, the
+    earliest in input order are positive. An empty input gives an empty decision.
 
     Examples
     --------

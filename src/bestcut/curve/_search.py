@@ -25,33 +25,27 @@ _MARGIN = 2.0  # the rates need not be monotonic between two edges
 
 
 def best_cut(
-    curve: BlockCurve,
-    eta: FloatArray,
-    sign: float,
-    low: int,
-    high: int,
-    noise: float = 0.0,
+    curve: BlockCurve, eta: FloatArray, sign: float, low: int, high: int
 ) -> tuple[int, float]:
     """Return the best cut from `low` to `high` and its expected score.
 
     `sign` is 1 to maximise and -1 to minimise. Blocks at both ends are always looked
-    at, the others in order of promise. Of the cuts looked at whose scores differ by
-    less than `noise` the first is taken.
+    at, the others in order of promise.
     """
     edges = curve.edges
     inside = np.flatnonzero((edges[1:] >= low) & (edges[:-1] <= high))
     reach = _reach(curve, eta, sign)
-    best, found = -np.inf, []
+    best, chosen = -np.inf, low
     for j in inside[np.argsort(-reach[inside], kind="stable")].tolist():
         if reach[j] <= best + _ROUNDING * abs(best):
             break
         first = max(low - int(edges[j]), 0)
         values = sign * curve.block(j)[first : high - int(edges[j]) + 1]
-        i = int(np.argmax(values >= values.max() - noise))
-        found.append((int(edges[j]) + first + i, float(values[i])))
-        best = max(best, float(values.max()))
-    k, value = min(cut for cut in found if cut[1] >= best - noise)
-    return k, sign * value
+        i = int(np.argmax(values))
+        k = int(edges[j]) + first + i
+        if values[i] > best or (values[i] == best and k < chosen):
+            best, chosen = float(values[i]), k
+    return chosen, sign * best
 
 
 def _reach(curve: BlockCurve, eta: FloatArray, sign: float) -> FloatArray:

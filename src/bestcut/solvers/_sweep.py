@@ -45,7 +45,7 @@ class SweepSolver(Solver):
             return Solution(0, float(_nothing(metric)[0]), 0.0)
         sign = 1.0 if metric.greater_is_better else -1.0
         noise = _running_error(eta, metric)
-        k, found = best_cut(curve_of(eta, metric), eta, sign, low, high, noise)
+        k, found = best_cut(curve_of(eta, metric), eta, sign, low, high)
         value, bound = certified(eta, metric, k)
         return Solution(k, value, bound + abs(value - found) + noise)
 
