@@ -2,8 +2,8 @@
 
 The paper's Main Result 1: a metric that never falls when TP rises, at equal numbers of
 predicted and actual positives, is maximised in expectation by some top-k prediction.
-Fractional-linear metrics are decided by algebra, for every n; others on the whole
-lattice of confusion matrices of up to `n_max` instances.
+Fractional-linear metrics are decided by algebra, for every n, unless a pole gets in the
+way; others on the whole lattice of confusion matrices of up to `n_max` instances.
 """
 
 from __future__ import annotations
@@ -147,8 +147,9 @@ def check_metric(metric: str | Metric, *, n_max: int = 24) -> MetricCheck:
     metric : str or Metric
         A name of the catalogue or a metric.
     n_max : int, default=24
-        Every confusion matrix of 1 to `n_max` instances is looked at, unless the
-        metric is fractional-linear: then the verdict on TP holds for every n.
+        Every confusion matrix of 1 to `n_max` instances is looked at. For a
+        fractional-linear metric whose denominator does not change sign the verdict on
+        TP holds for every n; ``n_checked`` says which it is.
 
     Returns
     -------

@@ -44,10 +44,10 @@ class SweepSolver(Solver):
         if eta.size == 0:
             return Solution(0, float(_nothing(metric)[0]), 0.0)
         sign = 1.0 if metric.greater_is_better else -1.0
-        noise = _running_error(eta, metric)
         k, found = best_cut(curve_of(eta, metric), eta, sign, low, high)
         value, bound = certified(eta, metric, k)
-        return Solution(k, value, bound + abs(value - found) + noise)
+        error = bound + abs(value - found) + _running_error(eta, metric)
+        return Solution(k, value, error)
 
 
 def _nothing(metric: Metric) -> FloatArray:
