@@ -16,7 +16,18 @@ ROOT = Path(__file__).resolve().parents[1]
 SRC = ROOT / "src" / "bestcut"
 
 # A module imports only from those before it (the package itself may import all).
-LAYERS = ["_validation", "metrics", "counts", "curve", "solvers", "decide"]
+LAYERS = [
+    "_validation",
+    "metrics",
+    "counts",
+    "curve",
+    "scores",
+    "goals",
+    "solvers",
+    "decide",
+    "evaluate",
+    "calibration",
+]
 PUBLIC_MODULES = ["bestcut", "bestcut.metrics", "bestcut.counts", "bestcut.solvers"]
 
 

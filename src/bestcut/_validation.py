@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["InvalidProbabilityError", "SolverMismatchError"]
+__all__ = ["InfeasibleError", "InvalidProbabilityError", "SolverMismatchError"]
 
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
 
 class InvalidProbabilityError(ValueError):
@@ -25,6 +26,10 @@ class InvalidProbabilityError(ValueError):
 
 class SolverMismatchError(ValueError):
     """The metric or the size lacks something the chosen solver relies on."""
+
+
+class InfeasibleError(ValueError):
+    """No prediction satisfies the constraints."""
 
 
 def check_real_array(values: Any, *, name: str, cure: str = "") -> FloatArray:
@@ -81,6 +86,34 @@ def check_probabilities(values: Any, *, name: str = "y_proba") -> FloatArray:
         )
         raise InvalidProbabilityError(msg)
     return array
+
+
+def check_labels(
+    values: Any, n: int, *, name: str = "y_pred", of: str = "y_proba"
+) -> BoolArray:
+    """Return `values` as n labels, True where positive."""
+    array = np.asarray(values)
+    if array.dtype != np.bool_:
+        array = check_real_array(
+            values, name=name, cure="Pass 0 and 1, for example `labels == positive`."
+        )
+    if array.shape != (n,):
+        msg = (
+            f"`{name}` must hold one label for each entry of `{of}`, shape ({n},); "
+            f"got shape {array.shape}."
+        )
+        raise ValueError(msg)
+    if array.dtype != np.bool_:
+        bad = ~((array == 0) | (array == 1))
+        if bad.any():
+            i = int(np.argmax(bad))
+            msg = (
+                f"`{name}` must hold only 0 and 1; got {name}[{i}] = "
+                f"{float(array[i])} ({int(bad.sum())} of {n} entries are neither). "
+                "Compare with the positive class, or threshold, first."
+            )
+            raise ValueError(msg)
+    return array.astype(np.bool_, copy=False)
 
 
 def check_counts(
@@ -144,12 +177,32 @@ def plain_number(value: Any) -> Any:
     return value if isinstance(value, Rational) else float(value)
 
 
+def check_whole_number(value: Any, *, name: str) -> int:
+    """Return a whole number that is not negative."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+        msg = f"`{name}` must be a whole number; got {value!r}."
+        raise TypeError(msg)
+    if value < 0:
+        msg = f"`{name}` must not be negative; got {value}."
+        raise ValueError(msg)
+    return int(value)
+
+
 def check_rate(value: Any, *, name: str) -> None:
     """Refuse what is not a number from 0 to 1."""
     check_finite_real(value, name=name)
     if not 0 <= value <= 1:
         msg = f"`{name}` stands for a rate and must lie in [0, 1]; got {value!r}."
         raise ValueError(msg)
+
+
+def check_share(value: Any, *, name: str) -> float:
+    """Return a number strictly between 0 and 1."""
+    check_finite_real(value, name=name)
+    if not 0 < value < 1:
+        msg = f"`{name}` must lie strictly between 0 and 1; got {value!r}."
+        raise ValueError(msg)
+    return float(value)
 
 
 def check_coefficients(values: Any, *, name: str) -> None:
@@ -224,12 +277,7 @@ def check_bounds(
     ):
         if name == "max_positives" and value is None:
             continue
-        if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
-            msg = f"`{name}` must be a whole number; got {value!r}."
-            raise TypeError(msg)
-        if value < 0:
-            msg = f"`{name}` must not be negative; got {value}."
-            raise ValueError(msg)
+        check_whole_number(value, name=name)
     low = int(min_positives)
     high = n if max_positives is None else int(max_positives)
     if low > high and max_positives is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -10,9 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import FloatArray, check_bounds, check_probabilities
-from bestcut.metrics import Metric, get
-from bestcut.solvers import SOLVERS, Solution, select_solver
+from bestcut._validation import (
+    BoolArray,
+    FloatArray,
+    InfeasibleError,
+    SolverMismatchError,
+    check_bounds,
+    check_finite_real,
+    check_probabilities,
+)
+from bestcut.goals import Goal, LawGoal, Mean, check_goal
+from bestcut.goals._search import GoalSearch
+from bestcut.metrics import Metric, check_metric, get
+from bestcut.scores import ConfusionDistribution, Prediction, ScoreDistribution
+from bestcut.solvers import SOLVERS, Solution, Solver, select_solver
+
+_MEAN = Mean()
 
 
 @dataclass(frozen=True)
@@ -57,6 +71,10 @@ class Decision:
         What was maximised (a loss: minimised).
     solver : str
         Which solver found it.
+    goal : Goal
+        What was made large; the expected score unless another goal was given.
+    goal_value : float
+        Its value: the expected score, a probability or a quantile.
     curve : ExpectedScoreCurve
         Expected score of every cut, computed on first use.
     """
@@ -68,7 +86,10 @@ class Decision:
     error: float
     metric: Metric
     solver: str
+    goal: Goal
+    goal_value: float
     _eta: FloatArray = field(repr=False)
+    _members: NDArray[np.intp] | None = field(repr=False)
 
     @cached_property
     def curve(self) -> ExpectedScoreCurve:
@@ -82,13 +103,66 @@ class Decision:
             error=curve.error,
         )
 
+    @cached_property
+    def _prediction(self) -> Prediction:
+        if self._members is None:
+            return Prediction(
+                self._eta[: self.n_positive], self._eta[self.n_positive :]
+            )
+        chosen = np.zeros(self._eta.size, dtype=np.bool_)
+        chosen[self._members] = True
+        return Prediction.of_labels(self._eta, chosen)
+
+    def distribution(self, metric: str | Metric | None = None) -> ScoreDistribution:
+        """Return the law of the score of these labels.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            Another metric than the one the decision was made for.
+
+        Returns
+        -------
+        ScoreDistribution
+            With ``mean``, ``std``, ``quantile``, ``interval``, ``prob_at_least``.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> decision = bestcut.decide([0.9, 0.8, 0.6, 0.3, 0.2, 0.1] * 50)
+        >>> decision.distribution()
+        F1 0.780, 90% between 0.739 and 0.818
+        """
+        return ScoreDistribution(
+            self._prediction, self.metric if metric is None else get(metric)
+        )
+
+    def confusion(self) -> ConfusionDistribution:
+        """Return the law of the confusion matrix of these labels.
+
+        Returns
+        -------
+        ConfusionDistribution
+            With ``mean``, ``std``, ``interval`` and ``matrix``.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> bestcut.decide([0.9, 0.8, 0.6, 0.3, 0.2, 0.1] * 50).confusion().mean.tp
+        115.0
+        """
+        return ConfusionDistribution(self._prediction)
+
     def _facts(self) -> dict[str, str]:
-        word = "expected score" if self.metric.greater_is_better else "expected loss"
-        return {
+        facts = {
             "metric": self.metric.name,
             "positive": f"{self.n_positive} of {self.labels.size}",
             "threshold": f"{self.threshold:.6g}",
-            word: f"{self.expected_score:.6g}",
+            _MEAN.describe(self.metric): f"{self.expected_score:.6g}",
+        }
+        if self.goal != _MEAN:
+            facts[self.goal.describe(self.metric)] = f"{self.goal_value:.6g}"
+        return facts | {
             "numerical error": f"{self.error:.1e}",
             "solver": self.solver,
         }
@@ -116,6 +190,8 @@ def decide(
     y_proba: Any,
     metric: str | Metric = "f1",
     *,
+    goal: Goal = _MEAN,
+    at_least: Mapping[str | Metric, float] | None = None,
     min_positives: int = 0,
     max_positives: int | None = None,
     solver: str = "auto",
@@ -133,6 +209,13 @@ def decide(
     metric : str or Metric, default="f1"
         What to maximise: one of `bestcut.metrics.names`, or a metric of your own. A
         loss is minimised.
+    goal : Goal, default=Mean()
+        What to make large: ``bestcut.goals.Mean()``, the expected score;
+        ``ProbAtLeast(c)``, the probability of a score of c or more; ``Quantile(q)``,
+        the score's q-quantile, which is cautious for small q.
+    at_least : mapping of str or Metric to float, optional
+        The least expected value of other metrics, for example ``{"precision": 0.9}``.
+        They must satisfy the ranking principle too.
     min_positives, max_positives : int, optional
         Bounds on how many instances may be predicted positive.
     solver : str, default="auto"
@@ -143,8 +226,8 @@ def decide(
     Returns
     -------
     Decision
-        With ``labels``, ``n_positive``, ``threshold``, ``expected_score``, ``error``
-        and ``curve``.
+        With ``labels``, ``n_positive``, ``threshold``, ``expected_score``, ``error``,
+        ``curve``, ``distribution()`` and ``confusion()``.
 
     Raises
     ------
@@ -152,7 +235,9 @@ def decide(
         If an entry of `y_proba` is NaN or outside [0, 1].
     SolverMismatchError
         If the metric does not satisfy the ranking principle, or lacks what the chosen
-        solver needs.
+        solver needs; or if a metric in `at_least` does not satisfy the principle.
+    InfeasibleError
+        If no prediction satisfies `at_least`; the message says what can be reached.
 
     Notes
     -----
@@ -172,9 +257,29 @@ def decide(
     chosen_metric = get(metric)
     p = check_probabilities(y_proba)
     low, high = check_bounds(min_positives, max_positives, p.size)
+    chosen_goal, floors = check_goal(goal), _check_floors(at_least)
     chosen_solver = select_solver(solver, chosen_metric, p.size)
+    if not chosen_solver.needs_prp and (floors or chosen_goal != _MEAN):
+        msg = (
+            f"solver {solver!r} looks at the expected score only, not at `goal` or "
+            '`at_least`. Use solver="auto".'
+        )
+        raise SolverMismatchError(msg)
     eta = np.ascontiguousarray(np.sort(p)[::-1])
-    solution = chosen_solver.solve(eta, chosen_metric, low, high)
+    if floors:
+        allowed = _feasible(eta, floors, chosen_solver, low, high)
+        solution = chosen_solver.solve_among(eta, chosen_metric, allowed)
+    else:
+        allowed = None
+        solution = chosen_solver.solve(eta, chosen_metric, low, high)
+    goal_value = solution.expected_score
+    if isinstance(chosen_goal, LawGoal):
+        if allowed is None:
+            allowed = _between(low, high, p.size)
+        search = GoalSearch(chosen_goal, eta, chosen_metric, allowed)
+        k, goal_value = search.run(solution.n_positive)
+        moments = Prediction(eta[:k], eta[k:]).moments(chosen_metric)
+        solution = Solution(k, moments.mean, moments.error)
     labels = _labels(p, eta, solution)
     labels.flags.writeable = False
     eta.flags.writeable = False
@@ -186,8 +291,78 @@ def decide(
         error=solution.error,
         metric=chosen_metric,
         solver=chosen_solver.name,
+        goal=chosen_goal,
+        goal_value=goal_value,
         _eta=eta,
+        _members=solution.members,
     )
+
+
+def _check_floors(at_least: Any) -> dict[Metric, float]:
+    """Return the constraining metrics with their least expected values."""
+    if at_least is None:
+        return {}
+    if not isinstance(at_least, Mapping):
+        msg = (
+            "`at_least` must map metrics to their least expected values; got "
+            f"{at_least!r}. For example {{'precision': 0.9}}."
+        )
+        raise TypeError(msg)
+    floors: dict[Metric, float] = {}
+    for name, floor in at_least.items():
+        metric = get(name)
+        check_finite_real(floor, name=f"at_least[{metric.name!r}]")
+        if not metric.greater_is_better:
+            msg = (
+                f"`at_least` must hold scores; {metric.name!r} is a loss. Constrain "
+                "its negative, made with `bestcut.metrics.from_counts`."
+            )
+            raise ValueError(msg)
+        check = check_metric(metric)
+        if not check.prp:
+            msg = (
+                f"`at_least` cannot hold {metric.name!r}: some prediction that is not "
+                "a cut of the ranking may be needed to satisfy it, because it is not "
+                f"known to satisfy the ranking principle. {check.reason}"
+            )
+            raise SolverMismatchError(msg)
+        floors[metric] = max(float(floor), floors.get(metric, -np.inf))
+    return floors
+
+
+def _between(low: int, high: int, n: int) -> BoolArray:
+    k = np.arange(n + 1)
+    return (k >= low) & (k <= high)
+
+
+def _feasible(
+    eta: FloatArray, floors: dict[Metric, float], solver: Solver, low: int, high: int
+) -> BoolArray:
+    """Return which cuts satisfy all constraints, refusing if none does."""
+    within = _between(low, high, eta.size)
+    allowed = within.copy()
+    reach, each = [], True
+    for metric, floor in floors.items():
+        usable = select_solver("auto", metric, eta.size)
+        curve = usable.curve(eta, metric)
+        # A value that may be enough, given its error, is enough.
+        allowed_by_this = curve.expected_score >= floor - curve.error
+        allowed &= allowed_by_this
+        best = low + int(np.argmax(curve.expected_score[low : high + 1]))
+        each = each and bool(np.any(allowed_by_this & within))
+        reach.append(
+            f"{metric.name} {curve.expected_score[best]:.6g} "
+            f"(asked {floor:g}), with {best} positive"
+        )
+    if not allowed.any():
+        msg = (
+            f"`at_least` cannot be satisfied by any prediction with {low} to {high} "
+            f"positive. The most that each can reach: {'; '.join(reach)}. "
+            f"{'Each can be had, but not all at once. ' if each else ''}"
+            "Ask for less, or change the bounds on the number of positives."
+        )
+        raise InfeasibleError(msg)
+    return allowed
 
 
 def _threshold(eta: FloatArray, solution: Solution) -> float:

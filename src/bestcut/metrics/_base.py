@@ -124,6 +124,11 @@ class Metric(ABC):
         """How the metric is called."""
 
     @property
+    def label(self) -> str:
+        """How the metric is called in sentences and on axes."""
+        return self.name
+
+    @property
     def greater_is_better(self) -> bool:
         """Whether a larger value is a better one."""
         return True

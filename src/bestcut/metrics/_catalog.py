@@ -60,6 +60,11 @@ class FBeta(FractionalLinearMetric):
         """``f1``, ``f2``, ``f0.5`` and so on."""
         return f"f{float(self.beta):g}"
 
+    @property
+    def label(self) -> str:
+        """``F1``, ``F2``, ``F0.5`` and so on."""
+        return "F" + self.name[1:]
+
     def coefficients(self) -> tuple[Coefficients, Coefficients]:
         """Return c and d."""
         b2 = self.beta**2
@@ -92,6 +97,7 @@ class Jaccard(_NamedFractionalLinear):
     """
 
     name = "jaccard"
+    label = "Jaccard"
 
     def coefficients(self) -> tuple[Coefficients, Coefficients]:
         """Return c and d."""
@@ -114,6 +120,7 @@ class Accuracy(_NamedFractionalLinear):
     """
 
     name = "accuracy"
+    label = "Accuracy"
 
     def coefficients(self) -> tuple[Coefficients, Coefficients]:
         """Return c and d."""
@@ -136,6 +143,7 @@ class Precision(_NamedFractionalLinear):
     """
 
     name = "precision"
+    label = "Precision"
 
     def coefficients(self) -> tuple[Coefficients, Coefficients]:
         """Return c and d."""
@@ -158,6 +166,7 @@ class Recall(_NamedFractionalLinear):
     """
 
     name = "recall"
+    label = "Recall"
 
     def coefficients(self) -> tuple[Coefficients, Coefficients]:
         """Return c and d."""
@@ -180,6 +189,7 @@ class Specificity(_NamedFractionalLinear):
     """
 
     name = "specificity"
+    label = "Specificity"
 
     def coefficients(self) -> tuple[Coefficients, Coefficients]:
         """Return c and d."""
@@ -207,6 +217,7 @@ class BalancedAccuracy(AffineMetric):
     zero_division: float | Literal["drop"] = 0.0
 
     name = "balanced_accuracy"
+    label = "Balanced accuracy"
 
     def __post_init__(self) -> None:
         if self.zero_division != "drop":
@@ -260,6 +271,7 @@ class FowlkesMallows(_DegenerateAffine):
     """
 
     name = "fowlkes_mallows"
+    label = "Fowlkes-Mallows"
 
     def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return alpha, beta and delta."""
@@ -287,6 +299,7 @@ class MCC(_DegenerateAffine):
     """
 
     name = "mcc"
+    label = "MCC"
 
     def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return alpha, beta and delta."""
@@ -310,6 +323,7 @@ class CohenKappa(_DegenerateAffine):
     """
 
     name = "cohen_kappa"
+    label = "Cohen's kappa"
 
     def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return alpha, beta and delta."""
@@ -335,6 +349,7 @@ class Informedness(AffineMetric):
     zero_division: float = 0.0
 
     name = "informedness"
+    label = "Informedness"
 
     def __post_init__(self) -> None:
         check_finite_real(self.zero_division, name="zero_division")
@@ -366,6 +381,7 @@ class Markedness(AffineMetric):
     zero_division: float = 0.0
 
     name = "markedness"
+    label = "Markedness"
 
     def __post_init__(self) -> None:
         check_finite_real(self.zero_division, name="zero_division")
@@ -393,6 +409,7 @@ class SquaredCountError(AffineMetric):
     """
 
     name = "squared_count_error"
+    label = "Squared count error"
 
     @property
     def greater_is_better(self) -> bool:
@@ -448,6 +465,7 @@ class GMean(_RatesMetric):
     """
 
     name = "gmean"
+    label = "G-mean"
 
     def mean(self, tpr: Any, tnr: Any) -> Any:
         """Return the geometric mean."""
@@ -470,6 +488,7 @@ class HMean(_RatesMetric):
     """
 
     name = "hmean"
+    label = "H-mean"
 
     def mean(self, tpr: Any, tnr: Any) -> Any:
         """Return the harmonic mean."""
@@ -504,6 +523,11 @@ class QMean(_RatesMetric):
     def name(self) -> str:
         """``qmean`` or ``qmean_sqrt``."""
         return "qmean_sqrt" if self.square_root else "qmean"
+
+    @property
+    def label(self) -> str:
+        """``Q-mean``, with a word on the root."""
+        return "Q-mean (root)" if self.square_root else "Q-mean"
 
     def mean(self, tpr: Any, tnr: Any) -> Any:
         """Return 1 minus the (root of the) mean square of the error rates."""

@@ -110,6 +110,10 @@ class MetricCheck:
         The same for every TP, which is enough too (the paper's remark on SEC).
     rates_monotonic : bool
         Strictly better when TPR and TNR both rise: TPR/TNR monotonicity.
+    agreement_monotonic : bool
+        Never worse when one instance moves from a wrong cell (FP, FN) to a right one
+        (TP, TN). The law of such a score is found by bisection, and the best cut for
+        its quantiles by bounds.
     prp : bool or None
         Whether an optimal top-k prediction always exists; None if TP can hurt but no
         probabilities were found for which every top-k prediction is beaten.
@@ -126,6 +130,7 @@ class MetricCheck:
     tp_nondecreasing: bool
     tp_independent: bool
     rates_monotonic: bool
+    agreement_monotonic: bool
     prp: bool | None
     reason: str
     counterexample: Counterexample | None
@@ -220,6 +225,7 @@ def _check(metric: Metric, n_max: int) -> MetricCheck:
         tp_nondecreasing=tp.nondecreasing,
         tp_independent=tp.independent,
         rates_monotonic=_rates_monotonic(metric, n_max),
+        agreement_monotonic=_agreement_monotonic(metric, n_max),
         prp=prp,
         reason=reason,
         counterexample=counterexample,
@@ -289,6 +295,28 @@ def _rates_monotonic(metric: Metric, n_max: int) -> bool:
             below = np.maximum.accumulate(np.maximum.accumulate(value, 0), 1)[:-1, :-1]
             noise = _ROUNDING * np.max(np.abs(value))
             if not np.all(value[1:, 1:] > below + noise):
+                return False
+    return True
+
+
+def _agreement_monotonic(metric: Metric, n_max: int) -> bool:
+    """Compare each confusion matrix with the four that have one right label more."""
+    for n in range(1, n_max + 1):
+        tp, n_pred, n_pos = _lattice(n)
+        value = metric.utility(tp, n_pred, n_pos, float(n))
+        noise = _ROUNDING * np.max(np.abs(value))
+        _, fp, fn, _ = confusion_from_counts(tp, n_pred, n_pos, float(n))
+        moves = (  # the cell left, and what that does to tp, n_pred and n_pos
+            (fp, 1, 0, 1),  # FP to TP
+            (fp, 0, -1, 0),  # FP to TN
+            (fn, 1, 1, 0),  # FN to TP
+            (fn, 0, 0, -1),  # FN to TN
+        )
+        counts = (tp, n_pred, n_pos)
+        for wrong, *step in moves:
+            here = wrong > 0
+            a, k, s = (x[here] + by for x, by in zip(counts, step, strict=True))
+            if not np.all(metric.utility(a, k, s, float(n)) >= value[here] - noise):
                 return False
     return True
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import FloatArray
+from bestcut._validation import BoolArray, FloatArray
 from bestcut.metrics import Metric
 
 EPS = float(np.finfo(float).eps)
@@ -63,10 +63,16 @@ class Solver(ABC):
 
     def solve(self, eta: FloatArray, metric: Metric, low: int, high: int) -> Solution:
         """Return the best prediction with `low` to `high` positives."""
+        k = np.arange(eta.size + 1)
+        return self.solve_among(eta, metric, (low <= k) & (k <= high))
+
+    def solve_among(
+        self, eta: FloatArray, metric: Metric, allowed: BoolArray
+    ) -> Solution:
+        """Return the best of the allowed cuts."""
         curve = self.curve(eta, metric)
-        allowed = curve.expected_score[low : high + 1]
-        best = np.argmax(allowed) if metric.greater_is_better else np.argmin(allowed)
-        k = low + int(best)
+        sign = 1.0 if metric.greater_is_better else -1.0
+        k = int(np.argmax(np.where(allowed, sign * curve.expected_score, -np.inf)))
         return Solution(k, float(curve.expected_score[k]), curve.error)
 
 

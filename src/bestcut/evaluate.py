@@ -1,0 +1,152 @@
+"""What to expect from predictions, whoever made them, before any label is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, overload
+
+from bestcut._validation import check_labels, check_probabilities
+from bestcut.metrics import Metric, get
+from bestcut.scores import ConfusionDistribution, Prediction, ScoreDistribution
+
+Result = TypeVar("Result")
+
+
+@overload
+def expected_score(y_proba: Any, y_pred: Any, metric: str | Metric = ...) -> float: ...
+@overload
+def expected_score(
+    y_proba: Any, y_pred: Any, metric: Sequence[str | Metric]
+) -> dict[str, float]: ...
+def expected_score(
+    y_proba: Any, y_pred: Any, metric: str | Metric | Sequence[str | Metric] = "f1"
+) -> float | dict[str, float]:
+    """Return the expected metric of any predictions.
+
+    Parameters
+    ----------
+    y_proba : array-like of shape (n,)
+        Calibrated probability of each instance to be positive. Labels are taken to be
+        independent given these.
+    y_pred : array-like of shape (n,)
+        The predictions, 0 and 1 or booleans: from a threshold, from a rule, from
+        another model.
+    metric : str or Metric, or a list of them, default="f1"
+        What to expect.
+
+    Returns
+    -------
+    float or dict of str to float
+        The expected score; for a list of metrics, by their names.
+
+    See Also
+    --------
+    score_distribution : how far the score may be from that.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> round(bestcut.expected_score([0.7, 0.1, 0.4, 0.35], [1, 0, 1, 0]), 4)
+    0.5762
+    >>> bestcut.expected_score([0.7, 0.4], [1, 0], ["precision", "accuracy"])
+    {'precision': 0.7, 'accuracy': 0.65}
+    """
+    prediction = _prediction(y_proba, y_pred)
+    return _one_or_many(metric, lambda chosen: prediction.moments(chosen).mean)
+
+
+@overload
+def score_distribution(
+    y_proba: Any, y_pred: Any, metric: str | Metric = ...
+) -> ScoreDistribution: ...
+@overload
+def score_distribution(
+    y_proba: Any, y_pred: Any, metric: Sequence[str | Metric]
+) -> dict[str, ScoreDistribution]: ...
+def score_distribution(
+    y_proba: Any, y_pred: Any, metric: str | Metric | Sequence[str | Metric] = "f1"
+) -> ScoreDistribution | dict[str, ScoreDistribution]:
+    """Return the law of the metric of any predictions.
+
+    Parameters
+    ----------
+    y_proba : array-like of shape (n,)
+        Calibrated probability of each instance to be positive. Labels are taken to be
+        independent given these.
+    y_pred : array-like of shape (n,)
+        The predictions, 0 and 1 or booleans.
+    metric : str or Metric, or a list of them, default="f1"
+        Whose law.
+
+    Returns
+    -------
+    ScoreDistribution or dict of str to ScoreDistribution
+        With ``mean``, ``std``, ``quantile``, ``interval``, ``prob_at_least``,
+        ``surprise`` and ``sample``; for a list of metrics, by their names.
+
+    Notes
+    -----
+    The law is exact up to rounding: a score depends on two independent counts, whose
+    laws are known. ``probability_error`` bounds what is lost.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> p = [0.9, 0.8, 0.7, 0.3, 0.2, 0.1] * 50
+    >>> score = bestcut.score_distribution(p, [x > 0.4 for x in p], "f1")
+    >>> score
+    F1 0.800, 90% between 0.761 and 0.837
+    >>> round(score.prob_at_least(0.75), 3)
+    0.98
+    """
+    prediction = _prediction(y_proba, y_pred)
+    return _one_or_many(metric, lambda chosen: ScoreDistribution(prediction, chosen))
+
+
+def expected_confusion(y_proba: Any, y_pred: Any) -> ConfusionDistribution:
+    """Return the law of the confusion matrix of any predictions.
+
+    Parameters
+    ----------
+    y_proba : array-like of shape (n,)
+        Calibrated probability of each instance to be positive.
+    y_pred : array-like of shape (n,)
+        The predictions, 0 and 1 or booleans.
+
+    Returns
+    -------
+    ConfusionDistribution
+        With ``mean``, ``std``, ``interval`` and ``matrix``.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> p = [0.9, 0.8, 0.7, 0.3, 0.2, 0.1] * 50
+    >>> confusion = bestcut.expected_confusion(p, [x > 0.4 for x in p])
+    >>> confusion.interval(0.9).fn
+    (22, 38)
+    """
+    return ConfusionDistribution(_prediction(y_proba, y_pred))
+
+
+def _prediction(y_proba: Any, y_pred: Any) -> Prediction:
+    p = check_probabilities(y_proba)
+    return Prediction.of_labels(p, check_labels(y_pred, p.size))
+
+
+def _one_or_many(
+    metric: str | Metric | Sequence[str | Metric], compute: Callable[[Metric], Result]
+) -> Result | dict[str, Result]:
+    """Compute for a metric, or for each of several, by name."""
+    if isinstance(metric, str | Metric) or not isinstance(metric, Sequence):
+        return compute(get(metric))
+    results: dict[str, Result] = {}
+    for chosen in map(get, metric):
+        if chosen.name in results:
+            msg = (
+                "`metric` must hold metrics of different names; got "
+                f"{chosen.name!r} twice."
+            )
+            raise ValueError(msg)
+        results[chosen.name] = compute(chosen)
+    return results

@@ -1,0 +1,124 @@
+"""The confusion matrix before any label is known."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bestcut._validation import FloatArray, check_share
+from bestcut.counts._window import Law
+from bestcut.scores._law import probability_error
+from bestcut.scores._prediction import Prediction
+
+
+class CellNumbers(NamedTuple):
+    """A number for each cell of a confusion matrix."""
+
+    tp: float
+    fp: float
+    fn: float
+    tn: float
+
+
+class CellIntervals(NamedTuple):
+    """A range of counts for each cell of a confusion matrix."""
+
+    tp: tuple[int, int]
+    fp: tuple[int, int]
+    fn: tuple[int, int]
+    tn: tuple[int, int]
+
+
+class ConfusionDistribution:
+    """What the confusion matrix will be, as far as calibrated probabilities tell.
+
+    Made by `bestcut.expected_confusion` and `bestcut.Decision.confusion`. TP and FN
+    are independent; FP and TN are what is left of the predicted positives and
+    negatives.
+
+    Attributes
+    ----------
+    mean, std : CellNumbers
+        Expected count and standard deviation of each cell: tp, fp, fn, tn.
+    matrix : ndarray of shape (2, 2)
+        The expected counts in scikit-learn's order, ``[[tn, fp], [fn, tp]]``.
+    """
+
+    def __init__(self, prediction: Prediction) -> None:
+        self._prediction = prediction
+
+    @property
+    def mean(self) -> CellNumbers:
+        """Expected count of each cell."""
+        at = self._prediction
+        # Negatives are summed themselves: n minus the positives would lose digits.
+        tp, fp = float(at.chosen.sum()), float((1.0 - at.chosen).sum())
+        fn, tn = float(at.others.sum()), float((1.0 - at.others).sum())
+        return CellNumbers(tp, fp, fn, tn)
+
+    @property
+    def std(self) -> CellNumbers:
+        """Standard deviation of each cell."""
+        at = self._prediction
+        caught, missed = (
+            float(np.sqrt(np.sum(side * (1.0 - side))))
+            for side in (at.chosen, at.others)
+        )
+        return CellNumbers(caught, caught, missed, missed)
+
+    @property
+    def matrix(self) -> FloatArray:
+        """The expected counts in scikit-learn's order."""
+        mean = self.mean
+        return np.array([[mean.tn, mean.fp], [mean.fn, mean.tp]])
+
+    def interval(self, level: float = 0.9) -> CellIntervals:
+        """Return the range of each cell, by itself, with at least this probability.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            Strictly between 0 and 1.
+
+        Returns
+        -------
+        CellIntervals
+            Lowest and highest count of tp, fp, fn and tn.
+        """
+        share = check_share(level, name="level")
+        at = self._prediction
+        tp, fn = _central(at.tp, share), _central(at.fn, share)
+        k, rest = at.n_pred, at.n - at.n_pred
+        return CellIntervals(
+            tp, (k - tp[1], k - tp[0]), fn, (rest - fn[1], rest - fn[0])
+        )
+
+    def __repr__(self) -> str:
+        mean, ranges = self.mean, self.interval(0.9)
+        cells = {
+            name: f"{value:.1f} ({low} to {high})"
+            for (name, value), (low, high) in zip(
+                mean._asdict().items(), ranges, strict=True
+            )
+        }
+        width = max(18, *map(len, cells.values()))
+        header = (
+            f"{'':16}  {'predicted negative':>{width}}  {'predicted positive':>{width}}"
+        )
+        rows = (("actual negative", "tn", "fp"), ("actual positive", "fn", "tp"))
+        lines = [
+            f"{name:16}  {cells[left]:>{width}}  {cells[right]:>{width}}"
+            for name, left, right in rows
+        ]
+        return "\n".join(["Expected counts (90% between)", header, *lines])
+
+
+def _central(law: Law, level: float) -> tuple[int, int]:
+    """Return the range that leaves at most (1 - level) / 2 on either side."""
+    tail = (1.0 - level) / 2 + probability_error(law.pmf.size)
+    below = np.cumsum(law.pmf) - law.pmf  # P(count < value)
+    beyond = np.cumsum(law.pmf[::-1])[::-1] - law.pmf  # P(count > value)
+    low = int(np.flatnonzero(below <= tail)[-1])
+    high = int(np.flatnonzero(beyond <= tail)[0])
+    return law.start + low, law.start + high

@@ -1,0 +1,259 @@
+"""The distribution of a score before any label is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from bestcut._validation import (
+    FloatArray,
+    check_finite_real,
+    check_real_array,
+    check_share,
+    check_whole_number,
+)
+from bestcut.metrics import Metric, check_metric
+from bestcut.scores._law import UtilityLaw, law_of_score
+from bestcut.scores._prediction import Moments, Prediction
+
+
+@dataclass(frozen=True, repr=False)
+class Surprise:
+    """How unusual an observed score is.
+
+    Attributes
+    ----------
+    observed : float
+        The score that was seen.
+    prob_lower, prob_higher : float
+        Probability of a score at most, and at least, as large.
+    p_value : float
+        Twice the smaller of the two, at most 1.
+    verdict : str
+        The same in words.
+    """
+
+    observed: float
+    prob_lower: float
+    prob_higher: float
+    p_value: float
+    verdict: str
+
+    def __repr__(self) -> str:
+        return f"Surprise({self.verdict})"
+
+
+class ScoreDistribution:
+    """What a metric will be, as far as calibrated probabilities tell.
+
+    Made by `bestcut.score_distribution` and `bestcut.Decision.distribution`.
+
+    Attributes
+    ----------
+    metric : Metric
+        The metric.
+    mean, std : float
+        Its expected value and standard deviation.
+    error : float
+        Bound on the numerical error of `mean`.
+    probability_error : float
+        Bound on the numerical error of probabilities. A quantile is one of a level
+        within it.
+    value_error : float
+        Bound on the numerical error of quantiles as values, and how far from an
+        observed value a possible one may be to count as equal: a few units in the last
+        place, or the width of a bin if a metric that is not monotonic has more than
+        eight million values.
+    """
+
+    def __init__(self, prediction: Prediction, metric: Metric) -> None:
+        self._prediction, self.metric = prediction, metric
+
+    @cached_property
+    def _moments(self) -> Moments:
+        return self._prediction.moments(self.metric)
+
+    @cached_property
+    def _law(self) -> UtilityLaw:
+        at = self._prediction
+        rising = check_metric(self.metric).agreement_monotonic
+        return law_of_score(self.metric, at.tp, at.fn, at.n_pred, at.n, rising=rising)
+
+    @property
+    def mean(self) -> float:
+        """The expected score."""
+        return self._moments.mean
+
+    @property
+    def std(self) -> float:
+        """The standard deviation of the score."""
+        return self._moments.std
+
+    @property
+    def error(self) -> float:
+        """Bound on the numerical error of `mean`."""
+        return self._moments.error
+
+    @property
+    def probability_error(self) -> float:
+        """Bound on the numerical error of probabilities."""
+        return self._law.probability_error
+
+    @property
+    def value_error(self) -> float:
+        """Bound on the numerical error of quantiles."""
+        return self._law.value_error
+
+    def quantile(self, q: Any) -> Any:
+        """Return the smallest score that is not exceeded with probability q.
+
+        Parameters
+        ----------
+        q : float or array-like
+            Levels from 0 to 1; 0 and 1 give the ends of what is possible, up to
+            probabilities of 1e-20.
+
+        Returns
+        -------
+        float or ndarray
+            In the shape of `q`.
+        """
+        levels = check_real_array(q, name="q")
+        bad = ~((levels >= 0) & (levels <= 1))
+        if bad.any():
+            first = float(levels[bad].ravel()[0])
+            msg = f"`q` must lie in [0, 1]; got {first}. Pass 0.05 for 5%."
+            raise ValueError(msg)
+        flat = [self._quantile(level) for level in levels.ravel().tolist()]
+        return np.array(flat).reshape(levels.shape) if levels.ndim else flat[0]
+
+    def _quantile(self, q: float) -> float:
+        if self.metric.greater_is_better:
+            return self._law.quantile(q)
+        return -self._law.upper_quantile(q)
+
+    def interval(self, level: float = 0.9) -> tuple[float, float]:
+        """Return the range in which the score will be with this probability.
+
+        As much may lie below as above, at most ``(1 - level) / 2``. Scores have steps,
+        so the range holds at least `level`, and more if they are large.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            Strictly between 0 and 1.
+
+        Returns
+        -------
+        low, high : float
+        """
+        share = check_share(level, name="level")
+        return self._quantile((1 - share) / 2), self._quantile((1 + share) / 2)
+
+    def prob_at_least(self, score: float) -> float:
+        """Return the probability to reach a score: of one at least as good.
+
+        For a loss, that is at most as large.
+
+        Parameters
+        ----------
+        score : float
+            What is to be reached; a possible value within `value_error` reaches it.
+
+        Returns
+        -------
+        float
+        """
+        check_finite_real(score, name="score")
+        utility = float(score) if self.metric.greater_is_better else -float(score)
+        return min(self._law.at_least(utility - self._law.value_error), 1.0)
+
+    def surprise(self, observed: float) -> Surprise:
+        """Return how unusual an observed score is.
+
+        Parameters
+        ----------
+        observed : float
+            The score, once labels have arrived.
+
+        Returns
+        -------
+        Surprise
+            With ``p_value`` and a ``verdict`` in words.
+        """
+        check_finite_real(observed, name="observed")
+        better = self.metric.greater_is_better
+        utility = float(observed) if better else -float(observed)
+        apart = self._law.value_error
+        as_good = min(self._law.at_least(utility - apart), 1.0)
+        as_bad = min(max(1.0 - self._law.above(utility + apart), 0.0), 1.0)
+        p_value = min(1.0, 2.0 * min(as_good, as_bad))
+        verdict = self._verdict(float(observed), as_good, as_bad, p_value)
+        lower, higher = (as_bad, as_good) if better else (as_good, as_bad)
+        return Surprise(float(observed), lower, higher, p_value, verdict)
+
+    def _verdict(
+        self, observed: float, as_good: float, as_bad: float, p_value: float
+    ) -> str:
+        words = (
+            (0.1, "is no surprise"),
+            (0.01, "is unusual"),
+            (-1.0, "is very unusual"),
+        )
+        word = next(word for limit, word in words if p_value > limit)
+        good = as_good < as_bad
+        share, side = (as_good, "as good") if good else (as_bad, "as bad")
+        low, high = self.interval()
+        seen, mean, low_, high_ = _alike(high - low, observed, self.mean, low, high)
+        return (
+            f"{self.metric.label} {seen} {word}: {mean} was expected, 90% between "
+            f"{low_} and {high_}, and a score {side} has probability {share:.2g}"
+        )
+
+    def sample(self, size: int, rng: int | np.random.Generator) -> FloatArray:
+        """Draw scores.
+
+        Parameters
+        ----------
+        size : int
+            How many.
+        rng : int or numpy.random.Generator
+            A seed or a generator.
+
+        Returns
+        -------
+        ndarray of shape (size,)
+        """
+        count = check_whole_number(size, name="size")
+        if rng is None:
+            msg = "`rng` must be a seed or a numpy Generator; got None. Pass rng=0."
+            raise TypeError(msg)
+        generator = np.random.default_rng(rng)
+        at = self._prediction
+        tp, fn = (
+            generator.choice(law.counts, size=count, p=law.pmf)
+            for law in (at.tp, at.fn)
+        )
+        k, n = float(at.n_pred), float(at.n)
+        score = self.metric.score_cells(tp, k - tp, fn, n - k - fn)
+        return np.array(np.broadcast_to(score, (count,)), dtype=np.float64)
+
+    def __repr__(self) -> str:
+        low, high = self.interval(0.9)
+        mean, low_, high_ = _alike(high - low, self.mean, low, high)
+        return f"{self.metric.label} {mean}, 90% between {low_} and {high_}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>"
+
+
+def _alike(width: float, *values: float) -> list[str]:
+    """Write numbers with the digits that tell the ends of an interval apart."""
+    if not 0.0 < width < np.inf:
+        return [f"{value:.4g}" for value in values]
+    decimals = int(np.clip(1 - np.floor(np.log10(width)), 0, 15))
+    return [f"{value:.{decimals}f}" for value in values]

@@ -1,0 +1,144 @@
+"""One prediction: how many positives it catches, and how many it misses.
+
+Whatever the labels, TP counts the positives among the instances predicted positive and
+FN those among the others: two independent Poisson-binomial counts, from which the whole
+confusion matrix follows. A prediction is therefore kept as two groups of probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from bestcut._validation import BoolArray, FloatArray
+from bestcut.counts._moments import LEAST_VARIANCE, features, hermite_law, node_count
+from bestcut.counts._window import NEGLIGIBLE, Law, law_of
+from bestcut.curve._general import Rule, rule_of_law
+from bestcut.metrics import Metric
+
+EPS = float(np.finfo(float).eps)
+_BLOCK = 8192
+_EVALUATIONS = 500_000  # of the metric at a time
+
+
+class Moments(NamedTuple):
+    """Mean and standard deviation of a score, and a bound on the mean's error."""
+
+    mean: float
+    std: float
+    error: float
+
+
+class _Sums(NamedTuple):
+    mean: float
+    variance: float
+    absolute: float
+
+
+class Prediction:
+    """The probabilities of the instances predicted positive, and of the others.
+
+    Attributes
+    ----------
+    chosen, others : ndarray
+        The two groups, each in any order.
+    n, n_pred : int
+        How many instances there are, and how many are predicted positive.
+    """
+
+    def __init__(self, chosen: FloatArray, others: FloatArray) -> None:
+        self.chosen, self.others = chosen, others
+        self.n, self.n_pred = chosen.size + others.size, chosen.size
+        self._rules: dict[bool, tuple[_SideRules, _SideRules]] = {}
+
+    @classmethod
+    def of_labels(cls, p: FloatArray, labels: BoolArray) -> Prediction:
+        """Return the prediction of these labels."""
+        return cls(p[labels], p[~labels])
+
+    @cached_property
+    def tp(self) -> Law:
+        """The law of the positives that are caught."""
+        return law_of(self.chosen)
+
+    @cached_property
+    def fn(self) -> Law:
+        """The law of the positives that are missed."""
+        return law_of(self.others)
+
+    @cached_property
+    def _mean_n_pos(self) -> float:
+        return float(self.chosen.sum() + self.others.sum())
+
+    def moments(self, metric: Metric) -> Moments:
+        """Return the mean and standard deviation of a metric.
+
+        Each group is taken by itself, from its exact law or with two nodes more than
+        are needed. The bound on the error of the mean covers
+
+        - the windows: each group's law was trimmed about log2(n) times;
+        - the nodes: the difference from the same sum with fewer of them;
+        - rounding: of the nodes and weights, 64 eps of the mean absolute score; and of
+          the mean number of negatives, a difference that loses n / (n - mean) of its
+          digits.
+        """
+        tp, fn = self._rules_for(metric.smooth)
+        fine = self._sums(metric, tp.fine, fn.fine)
+        exact = tp.exact and fn.exact
+        coarse = fine if exact else self._sums(metric, tp.coarse, fn.coarse)
+        lost = 0.0 if exact else self.n / max(self.n - self._mean_n_pos, 1.0)
+        rounding = EPS * (72.0 + 8.0 * lost) + 64 * NEGLIGIBLE
+        error = abs(fine.mean - coarse.mean) + rounding * fine.absolute
+        return Moments(fine.mean, float(np.sqrt(fine.variance)), error)
+
+    def _rules_for(self, smooth: bool) -> tuple[_SideRules, _SideRules]:
+        if smooth not in self._rules:
+            self._rules[smooth] = (
+                _side_rules(self.chosen, smooth, lambda: self.tp),
+                _side_rules(self.others, smooth, lambda: self.fn),
+            )
+        return self._rules[smooth]
+
+    def _sums(self, metric: Metric, tp_rule: Rule, fn_rule: Rule) -> _Sums:
+        """Return the mean, the variance and the sum of the absolute terms."""
+        fn, w_fn = fn_rule.nodes[:, 0], fn_rule.weights[:, 0]
+        k, n = float(self.n_pred), float(self.n)
+        # Scores are taken from a likely one: squares do not cancel then.
+        a = tp_rule.nodes[np.argmax(tp_rule.weights[:, 0]), 0]
+        b = fn[np.argmax(w_fn)]
+        centre = float(metric.score_cells(a, k - a, b, n - k - b))
+        first = second = absolute = 0.0
+        step = max(_EVALUATIONS // fn.size, 1)
+        for i in range(0, tp_rule.nodes.shape[0], step):
+            tp, w_tp = tp_rule.nodes[i : i + step], tp_rule.weights[i : i + step, 0]
+            score = metric.score_cells(tp, k - tp, fn, n - k - fn)
+            score = np.broadcast_to(score, (tp.size, fn.size))
+            apart = score - centre
+            first += float(w_tp @ (apart @ w_fn))
+            second += float(w_tp @ (apart**2 @ w_fn))
+            absolute += float(np.abs(w_tp) @ (np.abs(score) @ np.abs(w_fn)))
+        return _Sums(centre + first, max(second - first**2, 0.0), absolute)
+
+
+class _SideRules(NamedTuple):
+    """A good and a better rule for one group; the same if it is exact."""
+
+    coarse: Rule
+    fine: Rule
+    exact: bool
+
+
+def _side_rules(eta: FloatArray, smooth: bool, law: Callable[[], Law]) -> _SideRules:
+    variance = float(eta.sum() - eta @ eta)  # rounded, but only to choose
+    if not smooth or variance < LEAST_VARIANCE:
+        rule = rule_of_law(law())
+        return _SideRules(rule, rule, exact=True)
+    nodes = node_count(variance)
+    blocks = [eta[i : i + _BLOCK] for i in range(0, eta.size, _BLOCK)]
+    totals = np.stack([features(block, nodes + 2).sum(axis=1) for block in blocks])
+    sums = totals.astype(np.longdouble).sum(axis=0).astype(np.float64)[:, None]
+    coarse, fine = (Rule(*hermite_law(sums, m)) for m in (nodes, nodes + 2))
+    return _SideRules(coarse, fine, exact=False)
