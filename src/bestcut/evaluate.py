@@ -48,8 +48,8 @@ def expected_score(
     >>> import bestcut
     >>> round(bestcut.expected_score([0.7, 0.1, 0.4, 0.35], [1, 0, 1, 0]), 4)
     0.5762
-    >>> bestcut.expected_score([0.7, 0.4], [1, 0], ["precision", "accuracy"])
-    {'precision': 0.7, 'accuracy': 0.65}
+    >>> bestcut.expected_score([0.75, 0.5], [1, 0], ["precision", "accuracy"])
+    {'precision': 0.75, 'accuracy': 0.625}
     """
     prediction = _prediction(y_proba, y_pred)
     return _one_or_many(metric, lambda chosen: prediction.moments(chosen).mean)
@@ -97,7 +97,7 @@ def score_distribution(
     >>> score
     F1 0.800, 90% between 0.761 and 0.837
     >>> round(score.prob_at_least(0.75), 3)
-    0.98
+    0.983
     """
     prediction = _prediction(y_proba, y_pred)
     return _one_or_many(metric, lambda chosen: ScoreDistribution(prediction, chosen))
