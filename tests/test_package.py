@@ -27,6 +27,10 @@ LAYERS = [
     "decide",
     "evaluate",
     "calibration",
+    "empirical",
+    "prevalence",
+    "scorers",
+    "estimators",
 ]
 PUBLIC_MODULES = ["bestcut", "bestcut.metrics", "bestcut.counts", "bestcut.solvers"]
 

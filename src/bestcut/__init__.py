@@ -6,25 +6,35 @@ from bestcut._validation import (
     InvalidProbabilityError,
     SolverMismatchError,
 )
+from bestcut.calibration import CalibrationBin, CalibrationCheck, calibration_check
 from bestcut.decide import Decision, ExpectedScoreCurve, decide
+from bestcut.empirical import EmpiricalThreshold, empirical_threshold
 from bestcut.evaluate import expected_confusion, expected_score, score_distribution
 from bestcut.metrics import check_metric
+from bestcut.prevalence import adjust_prevalence, estimate_prevalence
 from bestcut.scores import ConfusionDistribution, ScoreDistribution, Surprise
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CalibrationBin",
+    "CalibrationCheck",
     "ConfusionDistribution",
     "Decision",
+    "EmpiricalThreshold",
     "ExpectedScoreCurve",
     "InfeasibleError",
     "InvalidProbabilityError",
     "ScoreDistribution",
     "SolverMismatchError",
     "Surprise",
+    "adjust_prevalence",
+    "calibration_check",
     "check_metric",
     "counts",
     "decide",
+    "empirical_threshold",
+    "estimate_prevalence",
     "expected_confusion",
     "expected_score",
     "goals",

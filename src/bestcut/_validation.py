@@ -57,8 +57,8 @@ def check_real_array(values: Any, *, name: str, cure: str = "") -> FloatArray:
     return array.astype(np.float64, copy=False)
 
 
-def check_probabilities(values: Any, *, name: str = "y_proba") -> FloatArray:
-    """Return `values` as a 1-D float64 array of probabilities."""
+def _check_column(values: Any, *, name: str) -> FloatArray:
+    """Return `values` as a 1-D float64 array."""
     array = check_real_array(
         values,
         name=name,
@@ -72,6 +72,25 @@ def check_probabilities(values: Any, *, name: str = "y_proba") -> FloatArray:
         )
         msg = f"`{name}` must be 1-D; got shape {array.shape}. {cure}"
         raise ValueError(msg)
+    return array
+
+
+def check_scores(values: Any, *, name: str = "y_score") -> FloatArray:
+    """Return `values` as a 1-D float64 array without NaN."""
+    array = _check_column(values, name=name)
+    bad = np.isnan(array)
+    if bad.any():
+        msg = (
+            f"`{name}` must not hold NaN; got {name}[{int(np.argmax(bad))}] = nan "
+            f"({int(bad.sum())} of {array.size} entries). Drop or fill them first."
+        )
+        raise ValueError(msg)
+    return array
+
+
+def check_probabilities(values: Any, *, name: str = "y_proba") -> FloatArray:
+    """Return `values` as a 1-D float64 array of probabilities."""
+    array = _check_column(values, name=name)
     bad = ~((array >= 0.0) & (array <= 1.0))
     if bad.any():
         i = int(np.argmax(bad))
@@ -92,28 +111,51 @@ def check_labels(
     values: Any, n: int, *, name: str = "y_pred", of: str = "y_proba"
 ) -> BoolArray:
     """Return `values` as n labels, True where positive."""
-    array = np.asarray(values)
-    if array.dtype != np.bool_:
-        array = check_real_array(
+    is_bool = type(values) is np.ndarray and values.dtype == np.bool_
+    array = (
+        values
+        if is_bool
+        else check_real_array(
             values, name=name, cure="Pass 0 and 1, for example `labels == positive`."
         )
+    )
     if array.shape != (n,):
         msg = (
             f"`{name}` must hold one label for each entry of `{of}`, shape ({n},); "
             f"got shape {array.shape}."
         )
         raise ValueError(msg)
-    if array.dtype != np.bool_:
-        bad = ~((array == 0) | (array == 1))
-        if bad.any():
-            i = int(np.argmax(bad))
-            msg = (
-                f"`{name}` must hold only 0 and 1; got {name}[{i}] = "
-                f"{float(array[i])} ({int(bad.sum())} of {n} entries are neither). "
-                "Compare with the positive class, or threshold, first."
-            )
-            raise ValueError(msg)
-    return array.astype(np.bool_, copy=False)
+    if is_bool:
+        return np.asarray(array)
+    bad = ~((array == 0) | (array == 1))
+    if bad.any():
+        i = int(np.argmax(bad))
+        msg = (
+            f"`{name}` must hold only 0 and 1; got {name}[{i}] = {float(array[i])} "
+            f"({int(bad.sum())} of {n} entries are neither). Compare with the positive "
+            "class, or threshold, first."
+        )
+        raise ValueError(msg)
+    return array.astype(np.bool_)
+
+
+def check_weights(values: Any, n: int, *, name: str = "sample_weight") -> FloatArray:
+    """Return n weights, 1 if there are none."""
+    if values is None:
+        return np.ones(n)
+    array = check_real_array(values, name=name)
+    if array.shape != (n,):
+        msg = f"`{name}` must have shape ({n},); got shape {array.shape}."
+        raise ValueError(msg)
+    bad = ~((array >= 0.0) & (array < np.inf))
+    if bad.any():
+        i = int(np.argmax(bad))
+        msg = (
+            f"`{name}` must hold finite numbers that are not negative; got "
+            f"{name}[{i}] = {float(array[i])}."
+        )
+        raise ValueError(msg)
+    return array
 
 
 def check_counts(

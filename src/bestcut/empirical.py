@@ -1,0 +1,134 @@
+"""The threshold with the best metric on labelled data: empirical utility (EUM).
+
+What the paper compares its decisions with: Koyejo et al. (2014) and Narasimhan et al.
+(2014) tune one threshold on labelled data and keep it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bestcut._validation import (
+    check_finite_real,
+    check_labels,
+    check_scores,
+    check_weights,
+)
+from bestcut.metrics import Metric, get
+
+# Values closer than this share of the largest are equal: metrics round.
+_ROUNDING = 16 * float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class EmpiricalThreshold:
+    """The best threshold on labelled data.
+
+    Attributes
+    ----------
+    threshold : float
+        Instances with this score or a larger one are positive; inf if none should be.
+    score : float
+        The metric on the data it was tuned on, too good by as much as was tuned.
+    n_positive : int
+        How many of these instances are predicted positive.
+    metric : Metric
+        What was maximised (a loss: minimised).
+    """
+
+    threshold: float
+    score: float
+    n_positive: int
+    metric: Metric
+
+
+def empirical_threshold(
+    y_true: Any,
+    y_score: Any,
+    metric: str | Metric = "f1",
+    *,
+    sample_weight: Any = None,
+    near: float = 0.5,
+) -> EmpiricalThreshold:
+    """Find the threshold with the best metric on labelled data.
+
+    Every threshold that separates the scores differently is looked at, in O(n log n).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        The labels, 0 and 1 or booleans.
+    y_score : array-like of shape (n,)
+        Probabilities or other scores; larger means more positive.
+    metric : str or Metric, default="f1"
+        What to maximise; any metric, whether or not it satisfies the ranking
+        principle. A loss is minimised.
+    sample_weight : array-like of shape (n,), optional
+        How often each instance counts in the confusion matrix.
+    near : float, default=0.5
+        Among thresholds that are equally good, the one nearest to this; 0 suits a
+        decision function.
+
+    Returns
+    -------
+    EmpiricalThreshold
+        With ``threshold``, ``score`` and ``n_positive``.
+
+    Notes
+    -----
+    A threshold takes all of a tie of scores or nothing of it. Between two scores any
+    threshold does the same: it is `near` if that is between them, or halfway.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> best = bestcut.empirical_threshold([1, 1, 0, 0, 0], [0.9, 0.4, 0.3, 0.2, 0.2])
+    >>> round(best.threshold, 3), best.n_positive, best.score
+    (0.35, 2, 1.0)
+    """
+    chosen = get(metric)
+    scores = check_scores(y_score)
+    truth = check_labels(y_true, scores.size, name="y_true", of="y_score")
+    weight = check_weights(sample_weight, scores.size)
+    check_finite_real(near, name="near")
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    ends = np.flatnonzero(ranked[1:] != ranked[:-1]) + 1
+    cuts = np.unique(np.concatenate([[0], ends, [scores.size]]))
+    tp, fp = (
+        np.concatenate([[0.0], np.cumsum((weight * kind)[order])])[cuts]
+        for kind in (truth, ~truth)
+    )
+    # Differences from the last sum, so that an empty cell is exactly empty.
+    score = chosen.score_cells(tp, fp, tp[-1] - tp, fp[-1] - fp)
+    score = np.broadcast_to(score, tp.shape)
+    utility = score if chosen.greater_is_better else -score
+    noise = _ROUNDING * float(np.max(np.abs(utility)))
+    best = np.flatnonzero(utility >= utility.max() - noise)
+    padded = np.concatenate([[np.inf], ranked, [-np.inf]])
+    thresholds = np.array(
+        [threshold_between(padded[k + 1], padded[k], float(near)) for k in cuts[best]]
+    )
+    i = int(np.argmin(np.abs(thresholds - near)))
+    return EmpiricalThreshold(
+        threshold=float(thresholds[i]),
+        score=float(score[best[i]]),
+        n_positive=int(cuts[best[i]]),
+        metric=chosen,
+    )
+
+
+def threshold_between(low: float, high: float, near: float) -> float:
+    """Return a threshold above `low` and at most `high`.
+
+    It is `near` if that will do, or else halfway; at an open end, the other end.
+    """
+    if low < near <= high:
+        return near
+    if np.isinf(low) or np.isinf(high):
+        return high
+    middle = low + (high - low) / 2
+    return middle if low < middle else high

@@ -1,0 +1,84 @@
+"""Probabilities for a population in which positives are more or less frequent.
+
+If only the share of positives differs between the data a model was fitted on and the
+data at hand, and not what positives and negatives look like, Bayes' rule says how the
+probabilities change.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bestcut._validation import FloatArray, check_probabilities, check_share
+
+
+def adjust_prevalence(y_proba: Any, old: float, new: float | None = None) -> FloatArray:
+    """Return probabilities as they are at another prevalence.
+
+    Parameters
+    ----------
+    y_proba : array-like of shape (n,)
+        Calibrated probabilities where the share of positives is `old`.
+    old : float
+        The share of positives the model was fitted on, strictly between 0 and 1.
+    new : float, optional
+        The share of positives in the data at hand; estimated from `y_proba` by
+        `estimate_prevalence` if None.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> bestcut.adjust_prevalence([0.5, 0.9], old=0.5, new=0.1).round(3).tolist()
+    [0.1, 0.5]
+    """
+    p = check_probabilities(y_proba)
+    before = check_share(old, name="old")
+    after = (
+        estimate_prevalence(p, before) if new is None else check_share(new, name="new")
+    )
+    yes, no = p * (after / before), (1.0 - p) * ((1.0 - after) / (1.0 - before))
+    return yes / np.where(yes + no > 0.0, yes + no, 1.0)
+
+
+def estimate_prevalence(y_proba: Any, old: float) -> float:
+    """Estimate the share of positives in unlabelled data.
+
+    The maximum-likelihood estimate of Saerens, Latinne and Decaestecker (2002), which
+    they find by EM; the likelihood is concave, so halving an interval finds it too.
+
+    Parameters
+    ----------
+    y_proba : array-like of shape (n,)
+        Probabilities calibrated where the share of positives is `old`.
+    old : float
+        That share, strictly between 0 and 1.
+
+    Returns
+    -------
+    float
+        From 0 to 1; `old` if there is nothing to estimate from.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> round(bestcut.estimate_prevalence([0.9, 0.9, 0.2, 0.1, 0.1], old=0.5), 3)
+    0.398
+    """
+    p = check_probabilities(y_proba)
+    before = check_share(old, name="old")
+    if p.size == 0:
+        return before
+    yes, no = p / before, (1.0 - p) / (1.0 - before)
+    low, high = 0.0, 1.0
+    while True:
+        middle = low + (high - low) / 2
+        if not low < middle < high or high - low < 1e-15:
+            return middle
+        slope = np.sum((yes - no) / (middle * yes + (1.0 - middle) * no))
+        low, high = (middle, high) if slope > 0.0 else (low, middle)
