@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit test-slow figures bench clean
+.PHONY: help demo test lint types unit test-oldest test-slow figures bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -39,6 +39,15 @@ types: $(VENV)/.dev  ## mypy, strict, on src
 unit: $(VENV)/.dev  ## pytest on two processes
 	$(RUN) -m pytest -n 2 -q
 
+$(VENV)-oldest/.done: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(VENV)-oldest/bin/python -m pip install --quiet --editable . --group oldest
+	@touch $@
+
+test-oldest: $(VENV)-oldest/.done  ## the estimators with the oldest scikit-learn
+	$(VENV)-oldest/bin/python -m pytest -n 2 -q tests/estimators tests/test_score_law.py
+
 test-slow: $(VENV)/.dev  ## the statistical tests
 	$(RUN) -m pytest -n 2 -q -m slow
 
@@ -57,4 +66,4 @@ bench: $(VENV)-bench/.done  ## time, memory and accuracy against peers (15 minut
 	$(VENV)-bench/bin/python benchmarks/run.py $(ARGS)
 
 clean:  ## remove the environment and caches
-	rm -rf $(VENV) $(VENV)-bench .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis

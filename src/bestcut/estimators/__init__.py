@@ -1,0 +1,20 @@
+"""scikit-learn classifiers that decide for a metric.
+
+Needs scikit-learn: ``pip install bestcut[sklearn]``. The paper's three contenders:
+
+- `ExpectedMetricClassifier`: the best labels for the batch at hand (DTA);
+- `PluginThresholdClassifier`: one threshold, tuned on labelled data (EUM);
+- the baseline at 1/2 is scikit-learn's own ``FixedThresholdClassifier``, or any
+  classifier's ``predict``.
+"""
+
+try:
+    import sklearn as _sklearn  # noqa: F401
+except ImportError as error:
+    msg = "bestcut.estimators needs scikit-learn: pip install 'bestcut[sklearn]'"
+    raise ImportError(msg) from error
+
+from bestcut.estimators._expected import ExpectedMetricClassifier
+from bestcut.estimators._plugin import PluginThresholdClassifier
+
+__all__ = ["ExpectedMetricClassifier", "PluginThresholdClassifier"]

@@ -1,0 +1,269 @@
+"""What both classifiers share: an inner model, two classes, scores out of fold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import (
+    _safe_indexing,
+    assert_all_finite,
+    column_or_1d,
+    get_tags,
+    indexable,
+)
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from bestcut._validation import FloatArray
+
+_ROUNDED = 1e-6  # what single precision may put beyond 0 or 1
+
+
+def _inner_has(method: str) -> Callable[[Any], bool]:
+    """Return whether the fitted model, or the one to be fitted, has a method."""
+
+    def has(self: BinaryDecisionClassifier) -> bool:
+        model = getattr(self, "estimator_", None) or self._model()
+        getattr(model, method)  # its AttributeError says more than ours could
+        return True
+
+    return has
+
+
+class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier of two classes around a model that scores them."""
+
+    estimator: Any
+    pos_label: Any
+    n_jobs: Any
+
+    def _model(self) -> Any:
+        """Return the model to fit, not yet cloned."""
+        return self.estimator
+
+    def _fit(self, X: Any, y: NDArray[Any], fit_params: Any, split_params: Any) -> None:
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, **params: Any) -> BinaryDecisionClassifier:
+        """Fit the inner model, and what is needed to decide.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
+            Training data, as the inner estimator takes it.
+        y : array-like of shape (n,)
+            Labels of two classes.
+        **params : dict
+            For the ``fit`` of the inner estimator, for example ``sample_weight``. With
+            scikit-learn's metadata routing enabled they go where they are requested,
+            to a splitter too.
+
+        Returns
+        -------
+        self : object
+        """
+        X, y = indexable(X, y)
+        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+            msg = (
+                f"{type(self).__name__} takes one label per row; got y of shape "
+                f"{np.shape(y)}. Decide each column by itself, for example with "
+                "sklearn.multioutput.MultiOutputClassifier."
+            )
+            raise ValueError(msg)
+        y = column_or_1d(y, warn=True)
+        self._check_target(y)
+        if get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, "fit", **params)
+            fit_params, split_params = routed.estimator.fit, routed.splitter.split
+        else:
+            fit_params, split_params = params, {}
+        self._fit(X, y, fit_params, split_params)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def _check_target(self, y: NDArray[Any]) -> None:
+        assert_all_finite(y, input_name="y")
+        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        name = type(self).__name__
+        if kind != "binary":
+            msg = (
+                "Only binary classification is supported. The type of the target is "
+                f"{kind}. Decide each class against the rest, for example with "
+                "sklearn.multiclass.OneVsRestClassifier, or compare y with one class. "
+                f"(Unknown label type: {kind}.)"
+            )
+            raise ValueError(msg)
+        classes = np.unique(y)
+        if classes.size < 2:
+            msg = (
+                f"{name} needs instances of two classes; got {classes.size} class(es) "
+                f"{classes.tolist()} in {y.size} sample(s)."
+            )
+            raise ValueError(msg)
+        if self.pos_label is not None and not np.any(classes == self.pos_label):
+            msg = (
+                f"`pos_label` must be one of the classes {classes.tolist()}; got "
+                f"{self.pos_label!r}."
+            )
+            raise ValueError(msg)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The two class labels."""
+        classes: NDArray[Any] = self.estimator_.classes_
+        return classes
+
+    def _positive(self, classes: NDArray[Any]) -> int:
+        """Return the index of the positive class: `pos_label`, or the second."""
+        if self.pos_label is None:
+            return 1
+        return int(np.flatnonzero(classes == self.pos_label)[0])
+
+    def _labelled(self, positive: NDArray[np.bool_]) -> NDArray[Any]:
+        """Return class labels for True and False."""
+        index = self._positive(self.classes_)
+        labels: NDArray[Any] = self.classes_[np.where(positive, index, 1 - index)]
+        return labels
+
+    def _scores(self, model: Any, X: Any) -> FloatArray:
+        """Return the probability of the positive class."""
+        if not hasattr(model, "predict_proba"):
+            msg = (
+                f"{type(self).__name__} needs a model with predict_proba; "
+                f"{type(self.estimator).__name__} has none. Pass "
+                'calibration="sigmoid" or wrap it in CalibratedClassifierCV.'
+            )
+            raise AttributeError(msg)
+        p = np.asarray(model.predict_proba(X)[:, self._positive(model.classes_)])
+        p = p.astype(np.float64)
+        inside = np.clip(p, 0.0, 1.0)
+        return np.where(np.abs(p - inside) <= _ROUNDED, inside, p)
+
+    def _out_of_fold(
+        self, X: Any, y: NDArray[Any], splits: list[Any], fit_params: Any
+    ) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Return the scores of all test folds, and whether each is positive."""
+        parts = Parallel(n_jobs=self.n_jobs)(
+            delayed(self._one_fold)(X, y, train, test, fit_params)
+            for train, test in splits
+        )
+        scores, truth = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return scores, truth
+
+    def _one_fold(
+        self, X: Any, y: NDArray[Any], train: Any, test: Any, fit_params: Any
+    ) -> tuple[FloatArray, NDArray[np.bool_]]:
+        model = self._fitted_on(X, y, train, fit_params)
+        return self._scored_on(model, X, y, test)
+
+    def _scored_on(
+        self, model: Any, X: Any, y: NDArray[Any], rows: Any
+    ) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Return the scores of some rows, and whether each is positive."""
+        truth = y[rows] == model.classes_[self._positive(model.classes_)]
+        return self._scores(model, _safe_indexing(X, rows)), truth
+
+    def _fitted_on(self, X: Any, y: NDArray[Any], rows: Any, fit_params: Any) -> Any:
+        """Return the model fitted on some rows, with what belongs to them."""
+        count = y.shape[0]
+        mine = {
+            name: _safe_indexing(value, rows) if _is_per_row(value, count) else value
+            for name, value in fit_params.items()
+        }
+        return clone(self._model()).fit(_safe_indexing(X, rows), y[rows], **mine)
+
+    @available_if(_inner_has("predict_proba"))
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the inner model's probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
+            The instances.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            In the order of ``classes_``.
+        """
+        check_is_fitted(self, "estimator_")
+        out: FloatArray = self.estimator_.predict_proba(X)
+        return out
+
+    @available_if(_inner_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return the logarithms of the inner model's probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
+            The instances.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+        """
+        check_is_fitted(self, "estimator_")
+        out: FloatArray = self.estimator_.predict_log_proba(X)
+        return out
+
+    @available_if(_inner_has("decision_function"))
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the inner model's scores.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
+            The instances.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self, "estimator_")
+        out: FloatArray = self.estimator_.decision_function(X)
+        return out
+
+    def get_metadata_routing(self) -> Any:
+        """Return where metadata goes: to the inner estimator, and to the splitter.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        splitter = getattr(self, "cv", None)
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        split = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=type(self).__name__)
+        router.add(estimator=self._model(), method_mapping=mapping)
+        if hasattr(splitter, "get_metadata_routing"):
+            router.add(splitter=splitter, method_mapping=split)
+        return router
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
+        return tags
+
+
+def _is_per_row(value: Any, count: int) -> bool:
+    return (
+        hasattr(value, "__len__")
+        and not isinstance(value, str)
+        and (np.shape(value)[:1] == (count,))
+    )

@@ -1,0 +1,148 @@
+"""The plug-in classifier: one threshold, tuned on labels (EUM)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedShuffleSplit, check_cv
+from sklearn.utils.validation import check_is_fitted
+
+from bestcut._validation import FloatArray
+from bestcut.empirical import empirical_threshold
+from bestcut.estimators._base import BinaryDecisionClassifier
+from bestcut.metrics import Metric, get
+
+
+class PluginThresholdClassifier(BinaryDecisionClassifier):
+    """Predict with the threshold that had the best metric on held-out labels.
+
+    The empirical utility maximisation (EUM) of Koyejo et al. (2014) and Narasimhan et
+    al. (2014), which the paper compares with: fit a model on one part of the training
+    data, and tune the threshold on the other, over every value that separates its
+    scores.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier with ``predict_proba`` or ``decision_function``. It is cloned; one
+        that is already fitted goes in as ``sklearn.frozen.FrozenEstimator(model)``, and
+        all of the data given to ``fit`` can tune the threshold then (`cv` = 2 or more).
+    metric : str or Metric, default="f1"
+        What to maximise: any metric, whether or not it satisfies the ranking principle.
+    cv : "holdout", int, splitter or iterable, default="holdout"
+        ``"holdout"`` fits on one part and tunes on the other, as in the papers. A
+        number of folds or a splitter tunes one threshold on the pooled scores of all
+        held-out folds, and then fits on everything.
+    holdout_size : float, default=0.5
+        The share of the data that tunes the threshold under ``"holdout"``.
+    pos_label : int, float, bool or str, optional
+        The positive class; the second of the sorted classes if None.
+    random_state : int, RandomState or None, default=None
+        For the split of ``"holdout"``.
+    n_jobs : int, optional
+        How many folds are fitted at the same time.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    threshold_ : float
+        Rows with this score or a larger one are positive.
+    best_score_ : float
+        The metric on the scores that tuned it; too good by as much as was tuned.
+    classes_ : ndarray of shape (2,)
+        The class labels.
+    n_features_in_, feature_names_in_
+        As the inner model has them.
+
+    Notes
+    -----
+    Weights of instances count in the metric, too. Among thresholds that are equally
+    good, the one nearest to 1/2 is taken (to 0, for a decision function), and between
+    two scores one halfway, if 1/2 is not between them.
+
+    See Also
+    --------
+    ExpectedMetricClassifier : decides for a batch, without labels.
+    sklearn.model_selection.TunedThresholdClassifierCV : looks at a grid of thresholds
+        and averages the metric over folds.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from bestcut.estimators import PluginThresholdClassifier
+    >>> X, y = make_classification(n_samples=300, weights=[0.9], random_state=0)
+    >>> model = PluginThresholdClassifier(LogisticRegression(), random_state=0)
+    >>> int(model.fit(X[:200], y[:200]).predict(X[200:]).sum())
+    11
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        metric: str | Metric = "f1",
+        *,
+        cv: Any = "holdout",
+        holdout_size: float = 0.5,
+        pos_label: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.metric = metric
+        self.cv = cv
+        self.holdout_size = holdout_size
+        self.pos_label = pos_label
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _scores(self, model: Any, X: Any) -> FloatArray:
+        if hasattr(model, "predict_proba"):
+            return super()._scores(model, X)
+        scores = np.asarray(model.decision_function(X), dtype=np.float64)
+        return scores if self._positive(model.classes_) == 1 else -scores
+
+    def _fit(self, X: Any, y: NDArray[Any], fit_params: Any, split_params: Any) -> None:
+        metric = get(self.metric)
+        if isinstance(self.cv, str) and self.cv == "holdout":
+            splitter = StratifiedShuffleSplit(
+                1, test_size=self.holdout_size, random_state=self.random_state
+            )
+            train, test = next(splitter.split(np.zeros((y.size, 1)), y))
+            self.estimator_ = self._fitted_on(X, y, train, fit_params)
+            scores, truth = self._scored_on(self.estimator_, X, y, test)
+        else:
+            cv = check_cv(self.cv, y, classifier=True)
+            splits = list(cv.split(X, y, **split_params))
+            scores, truth = self._out_of_fold(X, y, splits, fit_params)
+            self.estimator_ = clone(self._model()).fit(X, y, **fit_params)
+            test = np.concatenate([rows for _, rows in splits])
+        weight = fit_params.get("sample_weight")
+        best = empirical_threshold(
+            truth,
+            scores,
+            metric,
+            sample_weight=None if weight is None else np.asarray(weight)[test],
+            near=0.5 if hasattr(self.estimator_, "predict_proba") else 0.0,
+        )
+        self.threshold_, self.best_score_ = best.threshold, best.score
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the labels by the tuned threshold.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
+            The instances.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Class labels.
+        """
+        check_is_fitted(self, "estimator_")
+        return self._labelled(self._scores(self.estimator_, X) >= self.threshold_)

@@ -1,0 +1,41 @@
+"""scikit-learn's own checks of an estimator, for every way to decide."""
+
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bestcut.estimators import ExpectedMetricClassifier, PluginThresholdClassifier
+
+INNER = LogisticRegression()
+# One definition contradicts a check: a batch is decided as a whole.
+BATCH = {
+    "check_methods_subset_invariance": "the best label depends on the rest of a batch"
+}
+# This check wants predict() to cut at 1/2. scikit-learn excepts its own
+# FixedThresholdClassifier and TunedThresholdClassifierCV from it with these words.
+NOT_AT_HALF = {"check_classifiers_train": "Threshold at probability 0.5 does not hold"}
+
+# What is declared must fail (xfail is strict), and nothing else may.
+ESTIMATORS = [
+    (ExpectedMetricClassifier(INNER), BATCH | NOT_AT_HALF),
+    # Accuracy is best at 1/2, row by row: nothing to except.
+    (ExpectedMetricClassifier(INNER, "accuracy"), {}),
+    (ExpectedMetricClassifier(INNER, scope="fixed"), {}),
+    (
+        ExpectedMetricClassifier(LinearSVC(), calibration="sigmoid", cv=2),
+        BATCH | NOT_AT_HALF,
+    ),
+    (PluginThresholdClassifier(INNER, random_state=0), NOT_AT_HALF),
+    (PluginThresholdClassifier(INNER, "jaccard", cv=3), {}),
+]
+
+
+def declared(estimator):
+    return next(why for known, why in ESTIMATORS if str(known) == str(estimator))
+
+
+@parametrize_with_checks(
+    [estimator for estimator, _ in ESTIMATORS], expected_failed_checks=declared
+)
+def test_estimator_checks(estimator, check):
+    check(estimator)
