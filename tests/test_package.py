@@ -26,6 +26,7 @@ LAYERS = [
     "solvers",
     "decide",
     "evaluate",
+    "many",
     "calibration",
     "empirical",
     "prevalence",

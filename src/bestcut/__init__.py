@@ -10,6 +10,7 @@ from bestcut.calibration import CalibrationBin, CalibrationCheck, calibration_ch
 from bestcut.decide import Decision, ExpectedScoreCurve, decide
 from bestcut.empirical import EmpiricalThreshold, empirical_threshold
 from bestcut.evaluate import expected_confusion, expected_score, score_distribution
+from bestcut.many import Decisions, decide_each
 from bestcut.metrics import check_metric
 from bestcut.prevalence import adjust_prevalence, estimate_prevalence
 from bestcut.scores import ConfusionDistribution, ScoreDistribution, Surprise
@@ -21,6 +22,7 @@ __all__ = [
     "CalibrationCheck",
     "ConfusionDistribution",
     "Decision",
+    "Decisions",
     "EmpiricalThreshold",
     "ExpectedScoreCurve",
     "InfeasibleError",
@@ -33,6 +35,7 @@ __all__ = [
     "check_metric",
     "counts",
     "decide",
+    "decide_each",
     "empirical_threshold",
     "estimate_prevalence",
     "expected_confusion",

@@ -107,6 +107,56 @@ def check_probabilities(values: Any, *, name: str = "y_proba") -> FloatArray:
     return array
 
 
+def check_matrix(values: Any, *, name: str = "y_proba") -> FloatArray:
+    """Return `values` as a 2-D float64 array of probabilities."""
+    array = check_real_array(
+        values,
+        name=name,
+        cure=f"Convert it first, for example with `{name}.astype(float)`.",
+    )
+    if array.ndim != 2:
+        msg = (
+            f"`{name}` must be 2-D, a problem in each row; got shape {array.shape}. "
+            "For problems of different sizes pass a flat array and `groups`."
+        )
+        raise ValueError(msg)
+    bad = ~((array >= 0.0) & (array <= 1.0))
+    if bad.any():
+        i, j = np.unravel_index(int(np.argmax(bad)), array.shape)
+        msg = (
+            f"`{name}` must lie in [0, 1]; got {name}[{i}, {j}] = "
+            f"{float(array[i, j])} ({int(bad.sum())} of {array.size} entries are out "
+            "of range). Pass probabilities, not scores or logits, and fill what is "
+            "missing."
+        )
+        raise InvalidProbabilityError(msg)
+    return array
+
+
+def check_groups(values: Any, n: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the different groups, sorted, and which of them each instance is in."""
+    array = np.asarray(values)
+    if array.shape != (n,):
+        msg = (
+            f"`groups` must name a group for each entry of `y_proba`, shape ({n},); "
+            f"got shape {array.shape}."
+        )
+        raise ValueError(msg)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        i = int(np.argmax(np.isnan(array)))
+        msg = f"`groups` must not hold NaN; got groups[{i}] = nan. Fill it first."
+        raise ValueError(msg)
+    try:
+        names, member_of = np.unique(array, return_inverse=True)
+    except TypeError as exc:
+        msg = (
+            "`groups` must hold values that can be sorted, all numbers or all strings; "
+            f"got dtype {array.dtype}."
+        )
+        raise TypeError(msg) from exc
+    return names, member_of.reshape(-1)
+
+
 def check_labels(
     values: Any, n: int, *, name: str = "y_pred", of: str = "y_proba"
 ) -> BoolArray:
