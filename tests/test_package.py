@@ -27,6 +27,8 @@ LAYERS = [
     "decide",
     "evaluate",
     "many",
+    "multilabel",
+    "samples",
     "calibration",
     "empirical",
     "prevalence",

@@ -1,6 +1,6 @@
 """Turn probabilities into the decisions that maximise the expected metric."""
 
-from bestcut import counts, goals, metrics
+from bestcut import counts, goals, metrics, multilabel
 from bestcut._validation import (
     InfeasibleError,
     InvalidProbabilityError,
@@ -13,6 +13,7 @@ from bestcut.evaluate import expected_confusion, expected_score, score_distribut
 from bestcut.many import Decisions, decide_each
 from bestcut.metrics import check_metric
 from bestcut.prevalence import adjust_prevalence, estimate_prevalence
+from bestcut.samples import SampledDecision, decide_from_samples
 from bestcut.scores import ConfusionDistribution, ScoreDistribution, Surprise
 
 __version__ = "0.1.0"
@@ -27,6 +28,7 @@ __all__ = [
     "ExpectedScoreCurve",
     "InfeasibleError",
     "InvalidProbabilityError",
+    "SampledDecision",
     "ScoreDistribution",
     "SolverMismatchError",
     "Surprise",
@@ -36,11 +38,13 @@ __all__ = [
     "counts",
     "decide",
     "decide_each",
+    "decide_from_samples",
     "empirical_threshold",
     "estimate_prevalence",
     "expected_confusion",
     "expected_score",
     "goals",
     "metrics",
+    "multilabel",
     "score_distribution",
 ]

@@ -189,6 +189,26 @@ def check_labels(
     return array.astype(np.bool_)
 
 
+def check_label_matrix(
+    values: Any, shape: tuple[int, ...] | None, *, name: str = "Y_pred"
+) -> BoolArray:
+    """Return `values` as a matrix of labels, of this shape if one is given."""
+    array = check_real_array(values, name=name, cure="Pass 0 and 1.")
+    if array.ndim != 2 or (shape is not None and array.shape != shape):
+        wanted = "2-D" if shape is None else f"of shape {shape}, like the probabilities"
+        msg = f"`{name}` must be {wanted}; got shape {array.shape}."
+        raise ValueError(msg)
+    bad = ~((array == 0) | (array == 1))
+    if bad.any():
+        i, j = np.unravel_index(int(np.argmax(bad)), array.shape)
+        msg = (
+            f"`{name}` must hold only 0 and 1; got {name}[{i}, {j}] = "
+            f"{float(array[i, j])}. Threshold it, or compare it, first."
+        )
+        raise ValueError(msg)
+    return array.astype(np.bool_)
+
+
 def check_weights(values: Any, n: int, *, name: str = "sample_weight") -> FloatArray:
     """Return n weights, 1 if there are none."""
     if values is None:

@@ -98,6 +98,8 @@ def empirical_threshold(
     ranked = scores[order]
     ends = np.flatnonzero(ranked[1:] != ranked[:-1]) + 1
     cuts = np.unique(np.concatenate([[0], ends, [scores.size]]))
+    if np.isposinf(ranked[:1]).any():
+        cuts = cuts[1:]  # no threshold is above an infinite score
     tp, fp = (
         np.concatenate([[0.0], np.cumsum((weight * kind)[order])])[cuts]
         for kind in (truth, ~truth)
@@ -107,12 +109,13 @@ def empirical_threshold(
     score = np.broadcast_to(score, tp.shape)
     utility = score if chosen.greater_is_better else -score
     noise = _ROUNDING * float(np.max(np.abs(utility)))
-    best = np.flatnonzero(utility >= utility.max() - noise)
+    # Not ">=": where there is nothing to score, a custom metric may be NaN.
+    best = np.flatnonzero(~(utility < utility.max() - noise))
     padded = np.concatenate([[np.inf], ranked, [-np.inf]])
     thresholds = np.array(
         [threshold_between(padded[k + 1], padded[k], float(near)) for k in cuts[best]]
     )
-    i = int(np.argmin(np.abs(thresholds - near)))
+    i = int(np.argmin(np.abs(thresholds / 2 - near / 2)))  # halves cannot overflow
     return EmpiricalThreshold(
         threshold=float(thresholds[i]),
         score=float(score[best[i]]),
@@ -130,5 +133,5 @@ def threshold_between(low: float, high: float, near: float) -> float:
         return near
     if np.isinf(low) or np.isinf(high):
         return high
-    middle = low + (high - low) / 2
+    middle = low / 2 + high / 2
     return middle if low < middle else high

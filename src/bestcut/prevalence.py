@@ -13,6 +13,8 @@ import numpy as np
 
 from bestcut._validation import FloatArray, check_probabilities, check_share
 
+_ROUNDING = 8 * float(np.finfo(float).eps)  # of the two ratios below, which are near 1
+
 
 def adjust_prevalence(y_proba: Any, old: float, new: float | None = None) -> FloatArray:
     """Return probabilities as they are at another prevalence.
@@ -62,7 +64,8 @@ def estimate_prevalence(y_proba: Any, old: float) -> float:
     Returns
     -------
     float
-        From 0 to 1; `old` if there is nothing to estimate from.
+        From 0 to 1; `old` if there is nothing to estimate from: no probabilities, or
+        none that differs from `old`.
 
     Examples
     --------
@@ -72,9 +75,9 @@ def estimate_prevalence(y_proba: Any, old: float) -> float:
     """
     p = check_probabilities(y_proba)
     before = check_share(old, name="old")
-    if p.size == 0:
-        return before
     yes, no = p / before, (1.0 - p) / (1.0 - before)
+    if np.all(np.abs(yes - no) <= _ROUNDING):
+        return before
     low, high = 0.0, 1.0
     while True:
         middle = low + (high - low) / 2

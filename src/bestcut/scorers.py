@@ -49,7 +49,8 @@ class ExpectedScorer:
         return score if self.metric.greater_is_better else -score
 
     def __repr__(self) -> str:
-        return f"make_expected_scorer({self.metric.name!r})"
+        label = "" if self.pos_label is None else f", pos_label={self.pos_label!r}"
+        return f"make_expected_scorer({self.metric.name!r}{label})"
 
 
 def make_expected_scorer(

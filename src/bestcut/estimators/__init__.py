@@ -4,6 +4,7 @@ Needs scikit-learn: ``pip install bestcut[sklearn]``. The paper's three contende
 
 - `ExpectedMetricClassifier`: the best labels for the batch at hand (DTA);
 - `PluginThresholdClassifier`: one threshold, tuned on labelled data (EUM);
+- `ExpectedMetricMultilabelClassifier`: the first, for label sets;
 - the baseline at 1/2 is scikit-learn's own ``FixedThresholdClassifier``, or any
   classifier's ``predict``.
 """
@@ -15,6 +16,11 @@ except ImportError as error:
     raise ImportError(msg) from error
 
 from bestcut.estimators._expected import ExpectedMetricClassifier
+from bestcut.estimators._multilabel import ExpectedMetricMultilabelClassifier
 from bestcut.estimators._plugin import PluginThresholdClassifier
 
-__all__ = ["ExpectedMetricClassifier", "PluginThresholdClassifier"]
+__all__ = [
+    "ExpectedMetricClassifier",
+    "ExpectedMetricMultilabelClassifier",
+    "PluginThresholdClassifier",
+]

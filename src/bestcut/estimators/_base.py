@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from bestcut._validation import FloatArray
+from bestcut._validation import FloatArray, check_probabilities
 
 _ROUNDED = 1e-6  # what single precision may put beyond 0 or 1
 
@@ -35,7 +35,7 @@ def _inner_has(method: str) -> Callable[[Any], bool]:
     """Return whether the fitted model, or the one to be fitted, has a method."""
 
     def has(self: BinaryDecisionClassifier) -> bool:
-        model = getattr(self, "estimator_", None) or self._model()
+        model = self.estimator_ if hasattr(self, "estimator_") else self._model()
         getattr(model, method)  # its AttributeError says more than ours could
         return True
 
@@ -46,8 +46,13 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
     """A classifier of two classes around a model that scores them."""
 
     estimator: Any
+    cv: Any
     pos_label: Any
     n_jobs: Any
+
+    # What the model must have one of, and what to do if it has none.
+    _responses: tuple[str, ...] = ("predict_proba",)
+    _cure: str
 
     def _model(self) -> Any:
         """Return the model to fit, not yet cloned."""
@@ -90,9 +95,6 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         else:
             fit_params, split_params = params, {}
         self._fit(X, y, fit_params, split_params)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
         return self
 
     def _check_target(self, y: NDArray[Any]) -> None:
@@ -102,8 +104,9 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         if kind != "binary":
             msg = (
                 "Only binary classification is supported. The type of the target is "
-                f"{kind}. Decide each class against the rest, for example with "
-                "sklearn.multiclass.OneVsRestClassifier, or compare y with one class. "
+                f"{kind}. Decide about one class, `y == label`, or about each with "
+                "sklearn.multioutput.MultiOutputClassifier on "
+                "sklearn.preprocessing.label_binarize(y, classes=...). "
                 f"(Unknown label type: {kind}.)"
             )
             raise ValueError(msg)
@@ -127,6 +130,18 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         classes: NDArray[Any] = self.estimator_.classes_
         return classes
 
+    @property
+    def n_features_in_(self) -> int:
+        """The number of features, if the inner model has it."""
+        n_features: int = self.estimator_.n_features_in_
+        return n_features
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the features, if the inner model has them."""
+        names: NDArray[Any] = self.estimator_.feature_names_in_
+        return names
+
     def _positive(self, classes: NDArray[Any]) -> int:
         """Return the index of the positive class: `pos_label`, or the second."""
         if self.pos_label is None:
@@ -141,17 +156,10 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
     def _scores(self, model: Any, X: Any) -> FloatArray:
         """Return the probability of the positive class."""
-        if not hasattr(model, "predict_proba"):
-            msg = (
-                f"{type(self).__name__} needs a model with predict_proba; "
-                f"{type(self.estimator).__name__} has none. Pass "
-                'calibration="sigmoid" or wrap it in CalibratedClassifierCV.'
-            )
-            raise AttributeError(msg)
-        p = np.asarray(model.predict_proba(X)[:, self._positive(model.classes_)])
+        p = np.asarray(model.predict_proba(X))[:, self._positive(model.classes_)]
         p = p.astype(np.float64)
         inside = np.clip(p, 0.0, 1.0)
-        return np.where(np.abs(p - inside) <= _ROUNDED, inside, p)
+        return check_probabilities(np.where(np.abs(p - inside) <= _ROUNDED, inside, p))
 
     def _out_of_fold(
         self, X: Any, y: NDArray[Any], splits: list[Any], fit_params: Any
@@ -179,12 +187,31 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
     def _fitted_on(self, X: Any, y: NDArray[Any], rows: Any, fit_params: Any) -> Any:
         """Return the model fitted on some rows, with what belongs to them."""
-        count = y.shape[0]
         mine = {
-            name: _safe_indexing(value, rows) if _is_per_row(value, count) else value
-            for name, value in fit_params.items()
+            name: rows_of(value, rows, y.size) for name, value in fit_params.items()
         }
-        return clone(self._model()).fit(_safe_indexing(X, rows), y[rows], **mine)
+        return self._fitted(_safe_indexing(X, rows), y[rows], mine, np.unique(y))
+
+    def _fitted(
+        self, X: Any, y: NDArray[Any], fit_params: Any, classes: NDArray[Any]
+    ) -> Any:
+        """Return the fitted model, if it scores these classes."""
+        model = clone(self._model()).fit(X, y, **fit_params)
+        name = type(self).__name__
+        if not any(hasattr(model, response) for response in self._responses):
+            msg = (
+                f"{name} needs a model with {' or '.join(self._responses)}; "
+                f"{type(self.estimator).__name__} has none. {self._cure}"
+            )
+            raise AttributeError(msg)
+        if not np.array_equal(model.classes_, classes):
+            msg = (
+                f"{name} needs a model of the classes {classes.tolist()}; it was "
+                f"fitted on {np.asarray(model.classes_).tolist()}. Every training fold "
+                "must have both classes, and a frozen model the classes of y."
+            )
+            raise ValueError(msg)
+        return model
 
     @available_if(_inner_has("predict_proba"))
     def predict_proba(self, X: Any) -> FloatArray:
@@ -245,13 +272,11 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         -------
         MetadataRouter
         """
-        splitter = getattr(self, "cv", None)
         mapping = MethodMapping().add(caller="fit", callee="fit")
         split = MethodMapping().add(caller="fit", callee="split")
         router = MetadataRouter(owner=type(self).__name__)
         router.add(estimator=self._model(), method_mapping=mapping)
-        if hasattr(splitter, "get_metadata_routing"):
-            router.add(splitter=splitter, method_mapping=split)
+        router.add(splitter=self.cv, method_mapping=split)
         return router
 
     def __sklearn_tags__(self) -> Any:
@@ -261,9 +286,9 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         return tags
 
 
-def _is_per_row(value: Any, count: int) -> bool:
-    return (
-        hasattr(value, "__len__")
-        and not isinstance(value, str)
-        and (np.shape(value)[:1] == (count,))
-    )
+def rows_of(value: Any, rows: Any, count: int) -> Any:
+    """Return some rows of what has one entry for each of `count`, all of the rest."""
+    if isinstance(value, str | Mapping) or not hasattr(value, "__len__"):
+        return value
+    shape = value.shape if hasattr(value, "shape") else (len(value),)
+    return _safe_indexing(value, rows) if shape[:1] == (count,) else value

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn import get_config
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from bestcut._validation import FloatArray, InfeasibleError, check_bounds
 from bestcut.decide import Decision, decide
 from bestcut.empirical import threshold_between
 from bestcut.estimators._base import BinaryDecisionClassifier
-from bestcut.goals import Goal, Mean
+from bestcut.goals import Goal, LawGoal, Mean
 from bestcut.metrics import Metric
 
 _SCOPES = ("batch", "fixed")
@@ -91,6 +94,8 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
     F1 0.64, 90% between 0.43 and 0.83
     """
 
+    _cure = 'Pass calibration="sigmoid" or wrap it in CalibratedClassifierCV.'
+
     def __init__(
         self,
         estimator: Any,
@@ -121,32 +126,81 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
     def _model(self) -> Any:
         if self.calibration is None:
             return self.estimator
-        return CalibratedClassifierCV(
+        model = CalibratedClassifierCV(
             self.estimator, method=self.calibration, cv=self.cv, n_jobs=self.n_jobs
         )
+        if get_config()["enable_metadata_routing"]:
+            model.set_fit_request(sample_weight=True)
+        return model
 
     def _fit(self, X: Any, y: NDArray[Any], fit_params: Any, split_params: Any) -> None:
-        if self.scope not in _SCOPES:
-            msg = f"`scope` must be one of {', '.join(_SCOPES)}; got {self.scope!r}."
-            raise ValueError(msg)
-        self._decide([])  # what is wrong with the metric or the goal, say it now
-        self.estimator_ = clone(self._model()).fit(X, y, **fit_params)
+        self._check_parameters()
+        self.estimator_ = self._fitted(X, y, fit_params, np.unique(y))
         if self.scope == "fixed":
             cv = check_cv(self.cv, y, classifier=True)
             splits = list(cv.split(X, y, **split_params))
             probabilities, _ = self._out_of_fold(X, y, splits, fit_params)
-            decision = self._decide(probabilities)
-            below = probabilities[~decision.labels].max(initial=-np.inf)
-            self.threshold_ = threshold_between(below, decision.threshold, 0.5)
+            self.threshold_ = self._best_threshold(probabilities)
 
-    def _decide(self, probabilities: Any) -> Decision:
+    def _check_parameters(self) -> None:
+        """Say what is wrong with them before anything is fitted."""
+        if self.scope not in _SCOPES:
+            msg = f"`scope` must be one of {', '.join(_SCOPES)}; got {self.scope!r}."
+            raise ValueError(msg)
+        twice = self.scope == "fixed" and self.calibration is not None
+        if twice and isinstance(self.cv, Iterable) and not hasattr(self.cv, "split"):
+            msg = (
+                "`cv` must be a number of folds or a splitter with scope='fixed' and "
+                "calibration, which splits each fold again; got "
+                f"{type(self.cv).__name__}."
+            )
+            raise ValueError(msg)
+        check_bounds(self.min_positives, self.max_positives, sys.maxsize)
+        with suppress(InfeasibleError):  # of an empty batch; another may be feasible
+            self._decide([], 0, None)
+
+    def _best_threshold(self, probabilities: FloatArray) -> float:
+        """Return the threshold with the best goal, halfway to the next probability."""
+        low, high = check_bounds(
+            self.min_positives, self.max_positives, probabilities.size
+        )
+        cut = self._untied(probabilities, low, high).threshold
+        below = probabilities[probabilities < cut].max(initial=-np.inf)
+        return threshold_between(below, cut, 0.5)
+
+    def _untied(self, probabilities: FloatArray, low: int, high: int) -> Decision:
+        """Return the best decision that takes all of a tie or nothing of it."""
+        decision = self._decide(probabilities, low, high)
+        above, upto = (
+            int(np.count_nonzero(compare(probabilities, decision.threshold)))
+            for compare in (np.greater, np.greater_equal)
+        )
+        if decision.n_positive == upto:
+            return decision
+        found = []
+        for first, last in ((low, above), (upto, high)):
+            if first <= last:
+                with suppress(InfeasibleError):
+                    found.append(self._untied(probabilities, first, last))
+        if not found:
+            msg = (
+                "no threshold satisfies the constraints on the training data: its "
+                f"probabilities tie at {decision.threshold:.6g}. Ask for less, or use "
+                "scope='batch'."
+            )
+            raise InfeasibleError(msg)
+        return max(found, key=_goodness)
+
+    def _decide(
+        self, probabilities: Any, min_positives: int, max_positives: int | None
+    ) -> Decision:
         return decide(
             probabilities,
             self.metric,
             goal=Mean() if self.goal is None else self.goal,
             at_least=self.at_least,
-            min_positives=self.min_positives,
-            max_positives=self.max_positives,
+            min_positives=min_positives,
+            max_positives=max_positives,
         )
 
     def decide(self, X: Any) -> Decision:
@@ -164,7 +218,9 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
             whatever `scope` is.
         """
         check_is_fitted(self, "estimator_")
-        return self._decide(self._scores(self.estimator_, X))
+        return self._decide(
+            self._scores(self.estimator_, X), self.min_positives, self.max_positives
+        )
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the labels with the best expected metric for this batch.
@@ -179,7 +235,15 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
         ndarray of shape (n,)
             Class labels.
         """
-        check_is_fitted(self, "estimator_")
         if self.scope == "fixed":
+            check_is_fitted(self, "threshold_")
             return self._labelled(self._scores(self.estimator_, X) >= self.threshold_)
         return self._labelled(self.decide(X).labels)
+
+
+def _goodness(decision: Decision) -> float:
+    """Return the value of the goal, larger is better."""
+    value, metric = decision.goal_value, decision.metric
+    if isinstance(decision.goal, LawGoal):
+        return decision.goal.shown(value, metric)  # which undoes itself
+    return value if metric.greater_is_better else -value

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit, check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from bestcut._validation import FloatArray
+from bestcut._validation import FloatArray, check_scores
 from bestcut.empirical import empirical_threshold
-from bestcut.estimators._base import BinaryDecisionClassifier
+from bestcut.estimators._base import BinaryDecisionClassifier, rows_of
 from bestcut.metrics import Metric, get
 
 
@@ -60,9 +59,9 @@ class PluginThresholdClassifier(BinaryDecisionClassifier):
 
     Notes
     -----
-    Weights of instances count in the metric, too. Among thresholds that are equally
-    good, the one nearest to 1/2 is taken (to 0, for a decision function), and between
-    two scores one halfway, if 1/2 is not between them.
+    Weights given as ``sample_weight`` count in the metric, too. Among thresholds that
+    are equally good, the one nearest to 1/2 is taken (to 0, for a decision function),
+    and between two scores one halfway, if 1/2 is not between them.
 
     See Also
     --------
@@ -80,6 +79,9 @@ class PluginThresholdClassifier(BinaryDecisionClassifier):
     >>> int(model.fit(X[:200], y[:200]).predict(X[200:]).sum())
     11
     """
+
+    _responses = ("predict_proba", "decision_function")
+    _cure = "Without scores there is nothing to put a threshold on."
 
     def __init__(
         self,
@@ -103,7 +105,7 @@ class PluginThresholdClassifier(BinaryDecisionClassifier):
     def _scores(self, model: Any, X: Any) -> FloatArray:
         if hasattr(model, "predict_proba"):
             return super()._scores(model, X)
-        scores = np.asarray(model.decision_function(X), dtype=np.float64)
+        scores = check_scores(model.decision_function(X), name="decision_function")
         return scores if self._positive(model.classes_) == 1 else -scores
 
     def _fit(self, X: Any, y: NDArray[Any], fit_params: Any, split_params: Any) -> None:
@@ -119,14 +121,13 @@ class PluginThresholdClassifier(BinaryDecisionClassifier):
             cv = check_cv(self.cv, y, classifier=True)
             splits = list(cv.split(X, y, **split_params))
             scores, truth = self._out_of_fold(X, y, splits, fit_params)
-            self.estimator_ = clone(self._model()).fit(X, y, **fit_params)
+            self.estimator_ = self._fitted(X, y, fit_params, np.unique(y))
             test = np.concatenate([rows for _, rows in splits])
-        weight = fit_params.get("sample_weight")
         best = empirical_threshold(
             truth,
             scores,
             metric,
-            sample_weight=None if weight is None else np.asarray(weight)[test],
+            sample_weight=rows_of(fit_params.get("sample_weight"), test, y.size),
             near=0.5 if hasattr(self.estimator_, "predict_proba") else 0.0,
         )
         self.threshold_, self.best_score_ = best.threshold, best.score

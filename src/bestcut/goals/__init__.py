@@ -102,7 +102,7 @@ class ProbAtLeast(LawGoal):
     def value(self, law: UtilityLaw, metric: Metric) -> float:
         """Return the probability."""
         utility = float(self.score if metric.greater_is_better else -self.score)
-        return min(law.at_least(utility - law.value_error), 1.0)
+        return min(law.at_least(utility - law.tolerance), 1.0)
 
     def is_above(self, law: UtilityLaw, metric: Metric, value: float) -> bool:
         """Return whether the probability exceeds `value`, by more than its error."""
@@ -151,7 +151,7 @@ class Quantile(LawGoal):
 
     def is_above(self, law: UtilityLaw, metric: Metric, value: float) -> bool:
         """Return whether the quantile exceeds `value`, by more than its error."""
-        beyond = law.above(value + law.value_error)
+        beyond = law.above(value + law.tolerance)
         return beyond > 1.0 - float(self.q) + law.probability_error
 
     def shown(self, value: float, metric: Metric) -> float:

@@ -99,8 +99,8 @@ def _rule(m: int, d2: int, d3: int) -> _Rule | None:
         wrong = degrees > 2 * nodes - 1  # the others are integrated exactly
         monomials = t[:, None] ** degrees[wrong]
         error[wrong] = np.abs(w @ monomials - 1.0 / (degrees[wrong] + 1.0))
-        truncation = float(np.max(size * error[powers - 1])) * max(d2, d3)
-        if truncation <= _TRUNCATION:
+        truncation = float(np.max(size * error[powers - 1]))
+        if truncation * (d2 + d3) <= _TRUNCATION:
             return _Rule(t, w, truncation)
         nodes += 4
     return None
@@ -130,8 +130,9 @@ def _f_kernel(c1: float, d2: int, d3: int, rule: _Rule, empty: float, m: int) ->
         return out
 
     rounding = (_ROUNDINGS * m + 64) * EPS
-    scale = max(c1 / max(d2, d3), abs(empty), 1.0)
-    return Kernel(curves, (rounding + 2 * rule.truncation) * scale, _fit(t.size))
+    largest = max(c1 / (d2 + d3), abs(empty))  # S1 is at most k and at most S
+    error = rounding * largest + 2 * c1 * rule.truncation
+    return Kernel(curves, error, _fit(t.size))
 
 
 def _product(eta: FloatArray, tau: FloatArray) -> FloatArray:
@@ -171,8 +172,8 @@ def _jaccard_kernel(c1: float, d2: float, d3: float, empty: float, m: int) -> Ke
         out[0] = empty * law[0]
         return out
 
-    scale = max(c1 / min(d2, d3), abs(empty), 1.0)
-    return Kernel(curves, (_ROUNDINGS * m + 64) * EPS * scale, _fit(m))
+    largest = max(c1 / d2, abs(empty))  # S1 is at most k
+    return Kernel(curves, (_ROUNDINGS * m + 64) * EPS * largest, _fit(m))
 
 
 def _fit(floats: int) -> int:

@@ -19,7 +19,7 @@ _CACHE = 1 << 20  # floats; matrix products find their own way through it
 
 def law_kernel(metric: Metric, m: int, n: int) -> Kernel:
     """Return the kernel for problems of `m` probabilities among `n` instances."""
-    tables = [_values(metric, k, m, n) for k in range(m + 1)]
+    tables = [values_at_cut(metric, k, m, n) for k in range(m + 1)]
     scale = max(float(np.max(np.abs(table))) for table in tables)
 
     def curves(eta: FloatArray) -> FloatArray:
@@ -41,7 +41,7 @@ def law_kernel(metric: Metric, m: int, n: int) -> Kernel:
     return Kernel(curves, (6 * m + 32) * EPS * scale, together)
 
 
-def _values(metric: Metric, k: int, m: int, n: int) -> FloatArray:
+def values_at_cut(metric: Metric, k: int, m: int, n: int) -> FloatArray:
     """Return the metric for all numbers of positives above (rows) and below."""
     a = np.arange(k + 1.0)[:, None]
     b = np.arange(m - k + 1.0)

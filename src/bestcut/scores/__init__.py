@@ -7,13 +7,14 @@ from bestcut.scores._confusion import (
 )
 from bestcut.scores._distribution import ScoreDistribution, Surprise
 from bestcut.scores._law import Atoms, Rows, UtilityLaw, law_of_score
-from bestcut.scores._prediction import Prediction
+from bestcut.scores._prediction import Moments, Prediction
 
 __all__ = [
     "Atoms",
     "CellIntervals",
     "CellNumbers",
     "ConfusionDistribution",
+    "Moments",
     "Prediction",
     "Rows",
     "ScoreDistribution",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,9 +16,22 @@ from bestcut._validation import (
     check_share,
     check_whole_number,
 )
-from bestcut.metrics import Metric, check_metric
-from bestcut.scores._law import UtilityLaw, law_of_score
-from bestcut.scores._prediction import Moments, Prediction
+from bestcut.metrics import Metric
+from bestcut.scores._law import UtilityLaw
+from bestcut.scores._prediction import Moments
+
+
+class ScoreSource(Protocol):
+    """What scores come from: one prediction, or many whose scores are averaged."""
+
+    def moments(self, metric: Metric) -> Moments:
+        """Return mean, standard deviation and a bound on the mean's error."""
+
+    def law(self, metric: Metric) -> UtilityLaw:
+        """Return the law of the utility."""
+
+    def sample(self, metric: Metric, size: int, rng: np.random.Generator) -> FloatArray:
+        """Draw scores."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,24 +77,21 @@ class ScoreDistribution:
         Bound on the numerical error of probabilities. A quantile is one of a level
         within it.
     value_error : float
-        Bound on the numerical error of quantiles as values, and how far from an
-        observed value a possible one may be to count as equal: a few units in the last
-        place, or the width of a bin if a metric that is not monotonic has more than
-        eight million values.
+        Bound on the numerical error of quantiles as values: a few units in the last
+        place, and the width of a bin if a metric that is not monotonic has more than
+        eight million values. Of an average of scores, see `bestcut.multilabel`.
     """
 
-    def __init__(self, prediction: Prediction, metric: Metric) -> None:
-        self._prediction, self.metric = prediction, metric
+    def __init__(self, source: ScoreSource, metric: Metric) -> None:
+        self._source, self.metric = source, metric
 
     @cached_property
     def _moments(self) -> Moments:
-        return self._prediction.moments(self.metric)
+        return self._source.moments(self.metric)
 
     @cached_property
     def _law(self) -> UtilityLaw:
-        at = self._prediction
-        rising = check_metric(self.metric).agreement_monotonic
-        return law_of_score(self.metric, at.tp, at.fn, at.n_pred, at.n, rising=rising)
+        return self._source.law(self.metric)
 
     @property
     def mean(self) -> float:
@@ -162,7 +172,7 @@ class ScoreDistribution:
         Parameters
         ----------
         score : float
-            What is to be reached; a possible value within `value_error` reaches it.
+            What is to be reached; a value that is the same but for rounding reaches it.
 
         Returns
         -------
@@ -170,7 +180,7 @@ class ScoreDistribution:
         """
         check_finite_real(score, name="score")
         utility = float(score) if self.metric.greater_is_better else -float(score)
-        return min(self._law.at_least(utility - self._law.value_error), 1.0)
+        return min(self._law.at_least(utility - self._law.tolerance), 1.0)
 
     def surprise(self, observed: float) -> Surprise:
         """Return how unusual an observed score is.
@@ -188,7 +198,7 @@ class ScoreDistribution:
         check_finite_real(observed, name="observed")
         better = self.metric.greater_is_better
         utility = float(observed) if better else -float(observed)
-        apart = self._law.value_error
+        apart = self._law.tolerance
         as_good = min(self._law.at_least(utility - apart), 1.0)
         as_bad = min(max(1.0 - self._law.above(utility + apart), 0.0), 1.0)
         p_value = min(1.0, 2.0 * min(as_good, as_bad))
@@ -232,15 +242,7 @@ class ScoreDistribution:
         if rng is None:
             msg = "`rng` must be a seed or a numpy Generator; got None. Pass rng=0."
             raise TypeError(msg)
-        generator = np.random.default_rng(rng)
-        at = self._prediction
-        tp, fn = (
-            generator.choice(law.counts, size=count, p=law.pmf)
-            for law in (at.tp, at.fn)
-        )
-        k, n = float(at.n_pred), float(at.n)
-        score = self.metric.score_cells(tp, k - tp, fn, n - k - fn)
-        return np.array(np.broadcast_to(score, (count,)), dtype=np.float64)
+        return self._source.sample(self.metric, count, np.random.default_rng(rng))
 
     def __repr__(self) -> str:
         low, high = self.interval(0.9)

@@ -33,12 +33,15 @@ class UtilityLaw(ABC):
 
     Attributes
     ----------
+    tolerance : float
+        Utilities closer than this are equal: they round.
     value_error : float
-        Bound on the error of a utility: of its rounding, or of its bin.
+        Bound on the error of a utility: of its rounding, and of its bin.
     probability_error : float
         Bound on the error of a probability.
     """
 
+    tolerance: float
     value_error: float
     probability_error: float
 
@@ -82,7 +85,8 @@ class Atoms(UtilityLaw):
         self.upto = np.concatenate([[0.0], np.cumsum(mass)])
         self.onward = np.concatenate([np.cumsum(mass[::-1])[::-1], [0.0]])
         scale = float(np.max(np.abs(self.values)))
-        self.value_error = 16 * EPS * scale + bin_width
+        self.tolerance = 16 * EPS * scale
+        self.value_error = self.tolerance + bin_width
         self.probability_error = probability_error(size)
 
     def at_least(self, utility: float) -> float:
@@ -130,7 +134,8 @@ class Rows(UtilityLaw):
         self.tail = np.append(np.cumsum(count.pmf[::-1])[::-1], 0.0)
         ends = [self._utility(np.full(fn.size, i)) for i in (0, -1)]
         self.least, self.most = float(np.min(ends[0])), float(np.max(ends[1]))
-        self.value_error = 16 * EPS * max(abs(self.least), abs(self.most))
+        self.tolerance = 16 * EPS * max(abs(self.least), abs(self.most))
+        self.value_error = self.tolerance
         self.probability_error = probability_error(count.pmf.size + fn.size)
 
     def _utility(self, index: NDArray[np.intp]) -> FloatArray:
@@ -189,7 +194,7 @@ class Rows(UtilityLaw):
         low, high = self.least, self.most
         if not holds(high):
             return high, high
-        while high - low > self.value_error / 16:
+        while high - low > self.tolerance / 16:
             middle = low + (high - low) / 2
             if not low < middle < high:
                 break

@@ -17,7 +17,8 @@ from bestcut._validation import BoolArray, FloatArray
 from bestcut.counts._moments import LEAST_VARIANCE, features, hermite_law, node_count
 from bestcut.counts._window import NEGLIGIBLE, Law, law_of
 from bestcut.curve._general import Rule, rule_of_law
-from bestcut.metrics import Metric
+from bestcut.metrics import Metric, check_metric
+from bestcut.scores._law import UtilityLaw, law_of_score
 
 EPS = float(np.finfo(float).eps)
 _BLOCK = 8192
@@ -93,6 +94,22 @@ class Prediction:
         rounding = EPS * (72.0 + 8.0 * lost) + 64 * NEGLIGIBLE
         error = abs(fine.mean - coarse.mean) + rounding * fine.absolute
         return Moments(fine.mean, float(np.sqrt(fine.variance)), error)
+
+    def law(self, metric: Metric) -> UtilityLaw:
+        """Return the law of a metric's utility."""
+        rising = check_metric(metric).agreement_monotonic
+        return law_of_score(
+            metric, self.tp, self.fn, self.n_pred, self.n, rising=rising
+        )
+
+    def sample(self, metric: Metric, size: int, rng: np.random.Generator) -> FloatArray:
+        """Draw scores."""
+        tp, fn = (
+            rng.choice(law.counts, size=size, p=law.pmf) for law in (self.tp, self.fn)
+        )
+        k, n = float(self.n_pred), float(self.n)
+        score = metric.score_cells(tp, k - tp, fn, n - k - fn)
+        return np.array(np.broadcast_to(score, (size,)), dtype=np.float64)
 
     def _rules_for(self, smooth: bool) -> tuple[_SideRules, _SideRules]:
         if smooth not in self._rules:

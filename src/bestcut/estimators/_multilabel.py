@@ -1,0 +1,213 @@
+"""A multi-label classifier that decides for the average it is judged by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from bestcut._validation import FloatArray
+from bestcut.metrics import Metric
+from bestcut.multilabel import MultilabelDecision, decide
+
+
+def _inner_has(method: str) -> Any:
+    def has(self: ExpectedMetricMultilabelClassifier) -> bool:
+        getattr(getattr(self, "estimator_", self.estimator), method)
+        return True
+
+    return has
+
+
+class ExpectedMetricMultilabelClassifier(
+    ClassifierMixin, MetaEstimatorMixin, BaseEstimator
+):
+    """Predict the label sets with the best expected average score.
+
+    With ``average="samples"`` each row is decided by itself. With ``"macro"`` and
+    ``"micro"`` a batch is decided as a whole: the labels of a row depend on the others.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A multi-label classifier with ``predict_proba``: one-vs-rest, chains, trees,
+        forests, neighbours, perceptrons, ``MultiOutputClassifier``. It is cloned; one
+        that is already fitted goes in as ``sklearn.frozen.FrozenEstimator(model)``.
+    metric : str or Metric, default="f1"
+        What to maximise.
+    average : {"samples", "macro", "micro"}, default="samples"
+        The mean over rows, the mean over labels, or one score for all entries.
+    min_positives, max_positives : int, optional
+        Bounds on the number of positives in each row, for each label, or in all.
+    n_jobs : int, default=1
+        How many threads decide.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted model.
+    classes_ : list of ndarray
+        The classes of each label, 0 and 1.
+    n_features_in_, feature_names_in_
+        As the inner model has them.
+
+    See Also
+    --------
+    ExpectedMetricClassifier : for one label.
+
+    Notes
+    -----
+    Labels are taken to be independent given the probabilities. For a model that draws
+    whole label vectors see `bestcut.decide_from_samples`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.multioutput import MultiOutputClassifier
+    >>> from bestcut.estimators import ExpectedMetricMultilabelClassifier
+    >>> X, Y = make_multilabel_classification(random_state=0)
+    >>> inner = MultiOutputClassifier(LogisticRegression())
+    >>> model = ExpectedMetricMultilabelClassifier(inner).fit(X[:80], Y[:80])
+    >>> model.predict(X[80:]).shape
+    (20, 5)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        metric: str | Metric = "f1",
+        *,
+        average: str = "samples",
+        min_positives: int = 0,
+        max_positives: int | None = None,
+        n_jobs: int = 1,
+    ) -> None:
+        self.estimator = estimator
+        self.metric = metric
+        self.average = average
+        self.min_positives = min_positives
+        self.max_positives = max_positives
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, Y: Any, **params: Any) -> ExpectedMetricMultilabelClassifier:
+        """Fit the inner model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
+            Training data, as the inner estimator takes it.
+        Y : array-like of shape (n, n_labels)
+            0 and 1 for each label.
+        **params : dict
+            For the ``fit`` of the inner estimator.
+
+        Returns
+        -------
+        self : object
+        """
+        kind = type_of_target(Y, input_name="Y", raise_unknown=True)
+        if kind != "multilabel-indicator":
+            msg = (
+                "ExpectedMetricMultilabelClassifier takes a matrix of 0 and 1, a "
+                f"column for each label; got a {kind} target. For one label use "
+                "ExpectedMetricClassifier; for lists of labels, "
+                "sklearn.preprocessing.MultiLabelBinarizer."
+            )
+            raise ValueError(msg)
+        self._decide(np.zeros((0, 1)))  # what is wrong with the metric, say it now
+        self.estimator_ = clone(self.estimator).fit(X, Y, **params)
+        self.n_labels_ = int(np.shape(Y)[1])
+        self.classes_ = [np.array([0, 1])] * self.n_labels_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def _decide(self, probabilities: FloatArray) -> MultilabelDecision:
+        return decide(
+            probabilities,
+            self.metric,
+            average=self.average,
+            min_positives=self.min_positives if probabilities.size else 0,
+            max_positives=self.max_positives,
+            n_jobs=self.n_jobs,
+        )
+
+    @available_if(_inner_has("predict_proba"))
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
+            The instances.
+
+        Returns
+        -------
+        ndarray of shape (n, n_labels)
+            Whatever form the inner model returns.
+        """
+        check_is_fitted(self, "estimator_")
+        return _probability_matrix(self.estimator_, self.estimator_.predict_proba(X))
+
+    def decide(self, X: Any) -> MultilabelDecision:
+        """Decide for a batch, with what a `bestcut.multilabel` decision says.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
+            The batch.
+
+        Returns
+        -------
+        MultilabelDecision
+        """
+        return self._decide(self.predict_proba(X))
+
+    def predict(self, X: Any) -> NDArray[np.int_]:
+        """Return the label sets with the best expected average score.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
+            The batch.
+
+        Returns
+        -------
+        ndarray of shape (n, n_labels)
+            0 and 1.
+        """
+        return self.decide(X).labels.astype(np.int_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
+        tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
+        return tags
+
+
+def _probability_matrix(model: Any, found: Any) -> FloatArray:
+    """Return a column for each label, from either form of `predict_proba`.
+
+    Some models return a matrix, others a list with a matrix for each label, whose
+    columns are the classes seen: one of them only, if the label never varied.
+    """
+    if not isinstance(found, list):
+        return np.asarray(found, dtype=np.float64)
+    columns = []
+    for part, classes in zip(found, model.classes_, strict=True):
+        positive = np.flatnonzero(np.asarray(classes) == 1)
+        part = np.asarray(part, dtype=np.float64)
+        column = part[:, positive[0]] if positive.size else np.zeros(part.shape[0])
+        columns.append(column)
+    return np.stack(columns, axis=1)
