@@ -6,7 +6,8 @@ first `low`, whatever the labels turn out to be; the positives are as many as th
 A metric that never falls when a prediction is corrected is then at most what it is at
 these two extremes, in every case, so its quantiles and its probabilities of reaching a
 score are at most theirs. A range of cuts whose extremes do not beat the best cut found
-so far is left out, another one is halved.
+so far is left out, another one is halved. For a metric that is not smooth every cut is
+looked at.
 
 Near its maximum a curve is flat, and about sqrt(n) cuts are looked at one by one; a
 look takes sqrt(n) log(n) evaluations of the metric.
@@ -58,7 +59,10 @@ class GoalSearch:
         self.goal, self.eta, self.metric, self.n = goal, eta, metric, eta.size
         self.allowed_before = np.concatenate([[0], np.cumsum(allowed)])
         check = check_metric(metric)
-        self.rising, self.size_only = check.agreement_monotonic, check.tp_independent
+        # A verdict on small confusion matrices is trusted for large ones only if the
+        # metric varies smoothly.
+        self.rising = check.agreement_monotonic and metric.smooth
+        self.size_only = check.tp_independent
 
     def run(self, first: int) -> tuple[int, float]:
         """Return the best cut and its value, beginning with a good one.

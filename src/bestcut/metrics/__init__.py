@@ -21,6 +21,7 @@ from bestcut.metrics._catalog import (
     get,
     names,
 )
+from bestcut.metrics._expression import ExpressionError, from_expression
 from bestcut.metrics._families import (
     CustomMetric,
     FractionalLinear,
@@ -43,6 +44,7 @@ __all__ = [
     "CohenKappa",
     "Counterexample",
     "CustomMetric",
+    "ExpressionError",
     "FBeta",
     "FowlkesMallows",
     "FractionalLinear",
@@ -62,6 +64,7 @@ __all__ = [
     "SquaredCountError",
     "check_metric",
     "from_counts",
+    "from_expression",
     "from_rates",
     "from_uvp",
     "get",

@@ -74,10 +74,19 @@ def probability_error(size: int) -> float:
 
 
 class Atoms(UtilityLaw):
-    """Every possible utility with its probability, in ascending order."""
+    """Every possible utility with its probability, in ascending order.
+
+    `moved` is how far utilities were moved to be few; `tolerance` is added to what
+    rounding tells apart.
+    """
 
     def __init__(
-        self, values: FloatArray, mass: FloatArray, size: int, bin_width: float = 0.0
+        self,
+        values: FloatArray,
+        mass: FloatArray,
+        size: int,
+        moved: float = 0.0,
+        tolerance: float = 0.0,
     ) -> None:
         order = np.argsort(values, kind="stable")
         self.values, mass = values[order], mass[order]
@@ -85,8 +94,8 @@ class Atoms(UtilityLaw):
         self.upto = np.concatenate([[0.0], np.cumsum(mass)])
         self.onward = np.concatenate([np.cumsum(mass[::-1])[::-1], [0.0]])
         scale = float(np.max(np.abs(self.values)))
-        self.tolerance = 16 * EPS * scale
-        self.value_error = self.tolerance + bin_width
+        self.tolerance = 16 * EPS * scale + tolerance
+        self.value_error = 16 * EPS * scale + moved
         self.probability_error = probability_error(size)
 
     def at_least(self, utility: float) -> float:
@@ -237,18 +246,19 @@ def _grid(
 
 
 def _binned(metric: Metric, tp: Law, fn: Law, k: float, n: float) -> Atoms:
-    """Return the law with every utility moved to the middle of its bin."""
+    """Return the law with every utility moved to the nearest of a grid."""
     low, high = np.inf, -np.inf
     for values, _ in _grid(metric, tp, fn, k, n):
         low, high = min(low, float(values.min())), max(high, float(values.max()))
-    width = float((high - low) / _BINS) or 1.0
+    width = float(high - low) / (_BINS - 1)
     total = np.zeros(_BINS)
     for values, mass in _grid(metric, tp, fn, k, n):
-        bins = np.minimum(((values - low) / width).astype(np.intp), _BINS - 1)
-        total += np.bincount(bins, mass, _BINS)
+        nearest = np.rint((values - low) / width) if width > 0.0 else 0.0 * values
+        total += np.bincount(nearest.astype(np.intp), mass, _BINS)
     kept = np.flatnonzero(total)
-    middles = np.asarray(low + (kept + 0.5) * width, dtype=np.float64)
-    return Atoms(middles, total[kept], tp.pmf.size + fn.pmf.size, bin_width=width)
+    middles = np.asarray(low + kept * width, dtype=np.float64)
+    size = tp.pmf.size + fn.pmf.size
+    return Atoms(middles, total[kept], size, moved=width / 2, tolerance=width / 2)
 
 
 def _rises(metric: Metric, tp: Law, fn: Law, k: float, n: float) -> bool:
