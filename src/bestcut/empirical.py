@@ -132,6 +132,6 @@ def threshold_between(low: float, high: float, near: float) -> float:
     if low < near <= high:
         return near
     if np.isinf(low) or np.isinf(high):
-        return high
+        return float(high)
     middle = low / 2 + high / 2
-    return middle if low < middle else high
+    return float(middle if low < middle else high)
