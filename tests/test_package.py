@@ -34,6 +34,8 @@ LAYERS = [
     "prevalence",
     "scorers",
     "estimators",
+    "displays",
+    "cli",
 ]
 PUBLIC_MODULES = ["bestcut", "bestcut.metrics", "bestcut.counts", "bestcut.solvers"]
 

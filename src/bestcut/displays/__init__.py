@@ -1,0 +1,24 @@
+"""Plots, in the form of scikit-learn's displays.
+
+Needs matplotlib: ``pip install bestcut[plot]``. Each display is made by a ``from_...``
+method, draws itself on an axes given as ``ax`` or on a new one, keeps what it drew as
+attributes ending in an underscore, and can be drawn again with ``plot``.
+"""
+
+try:
+    import matplotlib as mpl  # noqa: F401
+except ImportError as error:
+    msg = "bestcut.displays needs matplotlib: pip install 'bestcut[plot]'"
+    raise ImportError(msg) from error
+
+from bestcut.displays._calibration import CalibrationCheckDisplay
+from bestcut.displays._curve import ExpectedScoreDisplay
+from bestcut.displays._decision import DecisionDisplay
+from bestcut.displays._distribution import ScoreDistributionDisplay
+
+__all__ = [
+    "CalibrationCheckDisplay",
+    "DecisionDisplay",
+    "ExpectedScoreDisplay",
+    "ScoreDistributionDisplay",
+]

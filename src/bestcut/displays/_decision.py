@@ -1,0 +1,114 @@
+"""The ranked probabilities, and where they are cut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bestcut.decide import Decision, decide
+from bestcut.displays._axes import GREY, INK, PALE, axes, tidy
+from bestcut.metrics import Metric
+
+
+class DecisionDisplay:
+    """Sorted probabilities with the cut, and with the threshold of 0.5.
+
+    Parameters
+    ----------
+    decision : Decision
+        What to show.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn.
+    line_ : Line2D
+        The probabilities.
+
+    Examples
+    --------
+    >>> from bestcut.displays import DecisionDisplay
+    >>> DecisionDisplay.from_proba([0.9, 0.6, 0.4, 0.3, 0.1]).decision.n_positive
+    3
+    """
+
+    def __init__(self, decision: Decision) -> None:
+        self.decision = decision
+
+    @classmethod
+    def from_proba(
+        cls, y_proba: Any, metric: str | Metric = "f1", *, ax: Any = None
+    ) -> DecisionDisplay:
+        """Decide, and draw.
+
+        Parameters
+        ----------
+        y_proba : array-like of shape (n,)
+            Probabilities.
+        metric : str or Metric, default="f1"
+            What to maximise.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        DecisionDisplay
+        """
+        return cls(decide(y_proba, metric)).plot(ax=ax)
+
+    @classmethod
+    def from_decision(cls, decision: Decision, *, ax: Any = None) -> DecisionDisplay:
+        """Draw a decision.
+
+        Parameters
+        ----------
+        decision : Decision
+            What `bestcut.decide` returned.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        DecisionDisplay
+        """
+        return cls(decision).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> DecisionDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        DecisionDisplay
+            Itself.
+        """
+        self.ax_ = axes(ax)
+        self.figure_ = self.ax_.figure
+        eta = self.decision.curve.threshold[1:]
+        k, rank = self.decision.n_positive, np.arange(1, eta.size + 1)
+        self.ax_.fill_between(
+            rank[:k],
+            eta[:k],
+            step="mid",
+            color=PALE,
+            linewidth=0,
+            label=f"{k} positive",
+        )
+        (self.line_,) = self.ax_.step(rank, eta, where="mid", color=INK)
+        self.ax_.axvline(k + 0.5, color=INK, linewidth=1)
+        self.ax_.axhline(0.5, color=GREY, linewidth=1, linestyle="--", label="0.5")
+        label = self.decision.metric.label
+        self.ax_.set(
+            xlabel="Rank by probability",
+            ylabel="Probability",
+            ylim=(0, 1.02),
+            title=f"Best cut for {label}",
+        )
+        tidy(self.ax_)
+        self.ax_.legend(frameon=False)
+        return self

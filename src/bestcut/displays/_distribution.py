@@ -1,0 +1,111 @@
+"""The law of a score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bestcut.displays._axes import GREY, INK, PALE, axes, tidy
+from bestcut.scores import ScoreDistribution
+
+_LEVELS = np.linspace(0.0005, 0.9995, 400)
+
+
+class ScoreDistributionDisplay:
+    """How probable it is to reach each score.
+
+    Parameters
+    ----------
+    score : ScoreDistribution
+        What to show.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn.
+    line_ : Line2D
+        The probability of reaching a score.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> from bestcut.displays import ScoreDistributionDisplay
+    >>> score = bestcut.decide([0.9, 0.6, 0.4, 0.3, 0.1]).distribution()
+    >>> ScoreDistributionDisplay.from_distribution(score).ax_.get_xlabel()
+    'F1'
+    """
+
+    def __init__(self, score: ScoreDistribution) -> None:
+        self.score = score
+
+    @classmethod
+    def from_distribution(
+        cls,
+        score: ScoreDistribution,
+        *,
+        level: float = 0.9,
+        observed: float | None = None,
+        ax: Any = None,
+    ) -> ScoreDistributionDisplay:
+        """Draw the law of a score.
+
+        Parameters
+        ----------
+        score : ScoreDistribution
+            From `bestcut.score_distribution` or `Decision.distribution`.
+        level : float, default=0.9
+            The probability of the interval that is shaded.
+        observed : float, optional
+            A score to mark.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ScoreDistributionDisplay
+        """
+        return cls(score).plot(level=level, observed=observed, ax=ax)
+
+    def plot(
+        self, *, level: float = 0.9, observed: float | None = None, ax: Any = None
+    ) -> ScoreDistributionDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            The probability of the interval that is shaded.
+        observed : float, optional
+            A score to mark.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ScoreDistributionDisplay
+            Itself.
+        """
+        self.ax_ = axes(ax)
+        self.figure_ = self.ax_.figure
+        low, high = self.score.interval(level)
+        self.ax_.axvspan(
+            low, high, color=PALE, linewidth=0, label=f"{100 * level:g}% of test sets"
+        )
+        values = np.unique(self.score.quantile(_LEVELS))
+        reach = [self.score.prob_at_least(float(x)) for x in values]
+        (self.line_,) = self.ax_.step(values, reach, where="pre", color=INK)
+        self.ax_.axvline(
+            self.score.mean, color=GREY, linestyle="--", lw=1, label="expected"
+        )
+        if observed is not None:
+            self.ax_.axvline(observed, color=INK, linestyle=":", label="observed")
+        least = "at least" if self.score.metric.greater_is_better else "at most"
+        self.ax_.set(
+            xlabel=self.score.metric.label,
+            ylabel=f"Probability of {least} this",
+            ylim=(0, 1.02),
+        )
+        tidy(self.ax_)
+        self.ax_.legend(loc="lower left")
+        return self
