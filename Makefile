@@ -5,7 +5,8 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit test-oldest test-slow figures bench clean
+.PHONY: help demo test lint types unit test-oldest test-slow paper \
+  figures bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -50,6 +51,9 @@ test-oldest: $(VENV)-oldest/.done  ## the estimators with the oldest scikit-lear
 
 test-slow: $(VENV)/.dev  ## the statistical tests
 	$(RUN) -m pytest -n 2 -q -m slow
+
+paper: $(VENV)/.dev  ## the paper's experiments (QUICK=1: a small part; DATA=folder)
+	$(RUN) -m experiments $(if $(QUICK),--quick) $(if $(DATA),--data "$(DATA)") $(ARGS)
 
 figures: $(VENV)/.dev  ## redraw the pictures of README and docs
 	$(RUN) docs/figures/expected_score_curve.py
