@@ -121,6 +121,13 @@ class ExpectedMetricMultilabelClassifier(
                 "sklearn.preprocessing.MultiLabelBinarizer."
             )
             raise ValueError(msg)
+        values = np.unique(Y.data if hasattr(Y, "tocsr") else np.asarray(Y))
+        if not np.isin(values, (0, 1)).all():
+            msg = (
+                f"`Y` must hold only 0 and 1; got {values.tolist()}. Compare with the "
+                "positive class first."
+            )
+            raise ValueError(msg)
         self._decide(np.zeros((0, 1)))  # what is wrong with the metric, say it now
         self.estimator_ = clone(self.estimator).fit(X, Y, **params)
         self.n_labels_ = int(np.shape(Y)[1])

@@ -17,7 +17,7 @@ from bestcut.scores._law import EPS
 _LARGEST_TABLES = 256
 _TOGETHER = 1024
 _GRID = 4096  # points of a law
-_REACH = 10.0  # standard deviations on either side that a grid holds
+_NOISE = 16 * EPS  # of the largest mass of a law: what a transform adds to the others
 
 
 class PredictionSet:
@@ -145,13 +145,11 @@ class _GridLaw(NamedTuple):
 
 def _on_grid(values: FloatArray, mass: FloatArray) -> _GridLaw:
     """Put a law on a grid, keeping its mean."""
-    mean = float(values @ mass)
-    std = float(np.sqrt(max(float((values - mean) ** 2 @ mass), 0.0)))
-    low = max(float(values.min()), mean - _REACH * std)
-    high = min(float(values.max()), mean + _REACH * std)
+    seen = values[mass > _NOISE * float(mass.max())]
+    low, high = float(seen.min()), float(seen.max())
     step = (high - low) / (_GRID - 1)
     if step <= 0.0:
-        return _GridLaw(mean, 1.0, np.ones(1), 0.0)
+        return _GridLaw(float(values @ mass), 1.0, np.ones(1), 0.0)
     place = np.clip((values - low) / step, 0.0, _GRID - 1.0)
     left = np.minimum(place.astype(np.intp), _GRID - 2)
     part = place - left
