@@ -83,8 +83,8 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         if np.ndim(y) == 2 and np.shape(y)[1] > 1:
             msg = (
                 f"{type(self).__name__} takes one label per row; got y of shape "
-                f"{np.shape(y)}. Decide each column by itself, for example with "
-                "sklearn.multioutput.MultiOutputClassifier."
+                f"{np.shape(y)}. Use ExpectedMetricMultilabelClassifier, or decide "
+                "each column by itself with sklearn.multioutput.MultiOutputClassifier."
             )
             raise ValueError(msg)
         y = column_or_1d(y, warn=True)

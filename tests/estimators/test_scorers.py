@@ -1,0 +1,168 @@
+"""The scorer says what to expect of a classifier's predictions, without labels."""
+
+import pickle
+import re
+
+import numpy as np
+import pytest
+from sklearn.linear_model import RidgeClassifier
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import bestcut
+from bestcut.estimators import ExpectedMetricClassifier, PluginThresholdClassifier
+from bestcut.metrics import FBeta, from_counts
+from bestcut.scorers import make_expected_scorer
+from estimators.known import KnownModel, X, Y
+
+TRAIN, TEST = slice(0, 160), slice(160, None)
+
+
+@pytest.mark.parametrize("metric", ["f1", "mcc", "accuracy", FBeta(beta=2)])
+def test_it_is_the_expected_score_of_the_predictions(metric):
+    model = GaussianNB().fit(X[TRAIN], Y[TRAIN])
+    p, predicted = model.predict_proba(X[TEST])[:, 1], model.predict(X[TEST])
+    expected = bestcut.expected_score(p, predicted, metric)
+    assert make_expected_scorer(metric)(model, X[TEST]) == expected
+
+
+def test_labels_are_not_looked_at():
+    model = GaussianNB().fit(X[TRAIN], Y[TRAIN])
+    scorer = make_expected_scorer()
+    score = scorer(model, X[TEST])
+    assert scorer(model, X[TEST], None) == score
+    assert scorer(model, X[TEST], 1 - Y[TEST]) == score
+    assert scorer(model, X[TEST], "anything") == score
+
+
+@pytest.mark.parametrize("metric", ["f1", "gmean", "squared_count_error"])
+def test_no_predictions_expect_more_than_the_decision(metric):
+    scorer = make_expected_scorer(metric)
+    models = [
+        ExpectedMetricClassifier(GaussianNB(), metric),
+        ExpectedMetricClassifier(GaussianNB(), metric, scope="fixed"),
+        PluginThresholdClassifier(GaussianNB(), metric, cv=3),
+        GaussianNB(),
+    ]
+    scores = [scorer(model.fit(X[TRAIN], Y[TRAIN]), X[TEST]) for model in models]
+    decision = models[0].decide(X[TEST])
+    sign = 1 if decision.metric.greater_is_better else -1
+    assert scores[0] == pytest.approx(sign * decision.expected_score, rel=1e-12)
+    assert max(scores) <= scores[0] + decision.error
+    assert min(scores) < scores[0]
+
+
+def test_a_loss_comes_with_a_minus():
+    model = GaussianNB().fit(X[TRAIN], Y[TRAIN])
+    p, predicted = model.predict_proba(X[TEST])[:, 1], model.predict(X[TEST])
+    loss = bestcut.expected_score(p, predicted, "squared_count_error")
+    assert make_expected_scorer("squared_count_error")(model, X[TEST]) == -loss < 0
+    own = from_counts(lambda tp, fp, fn, tn: fp + 2 * fn, greater_is_better=False)
+    cost = bestcut.expected_score(p, predicted, own)
+    assert make_expected_scorer(own)(model, X[TEST]) == -cost < 0
+
+
+@pytest.mark.parametrize("label", ["ham", "spam", None])
+def test_the_positive_class_can_be_chosen(label):
+    y = np.array(["ham", "spam"])[Y]
+    model = GaussianNB().fit(X[TRAIN], y[TRAIN])
+    column = 0 if label == "ham" else 1
+    expected = bestcut.expected_score(
+        model.predict_proba(X[TEST])[:, column],
+        model.predict(X[TEST]) == model.classes_[column],
+    )
+    assert make_expected_scorer(pos_label=label)(model, X[TEST]) == expected
+
+
+def test_cross_validation():
+    scorer = make_expected_scorer("jaccard")
+    scores = cross_val_score(GaussianNB(), X, Y, scoring=scorer, cv=3)
+    assert scores.shape == (3,)
+    found = cross_validate(
+        ExpectedMetricClassifier(GaussianNB(), "jaccard"),
+        X,
+        Y,
+        scoring={"expected": scorer, "realised": "jaccard"},
+        cv=3,
+        error_score="raise",
+    )
+    assert np.all(found["test_expected"] >= scores)
+    assert np.all(np.abs(found["test_expected"] - found["test_realised"]) < 0.25)
+
+
+def test_grid_search_takes_the_model_that_expects_most():
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), GaussianNB()),
+        {"gaussiannb__var_smoothing": [1e-9, 1.0, 100.0]},
+        scoring=make_expected_scorer(),
+        error_score="raise",
+        cv=3,
+    ).fit(X, Y)
+    scores = search.cv_results_["mean_test_score"]
+    assert search.best_score_ == scores.max()
+    assert scores[0] > scores[2]  # smoothed away, the features say nothing
+    assert search.best_index_ == np.argmax(scores)
+    assert search.score(X) == make_expected_scorer()(search, X)
+
+
+def test_expected_and_realised_agree_on_average_if_probabilities_are_right():
+    rng = np.random.default_rng(0)
+    scorer, f1 = make_expected_scorer(), bestcut.metrics.get("f1")
+    model = KnownModel().fit(None, [0, 1])
+    gaps = []
+    for _ in range(400):
+        p = rng.beta(1, 2, size=(60, 1))
+        y, z = rng.random(60) < p[:, 0], model.predict(p) == 1
+        realised = f1(np.sum(y & z), z.sum(), y.sum(), 60)
+        gaps.append(realised - scorer(model, p))
+    assert abs(np.mean(gaps)) < 3 * np.std(gaps) / np.sqrt(400)
+
+
+def test_pickling_and_repr():
+    scorer = make_expected_scorer("mcc", pos_label="spam")
+    model = GaussianNB().fit(X, np.where(Y, "spam", "ham"))
+    assert pickle.loads(pickle.dumps(scorer))(model, X) == scorer(model, X)
+    assert repr(scorer) == "make_expected_scorer('mcc', pos_label='spam')"
+    assert repr(make_expected_scorer()) == "make_expected_scorer('f1')"
+
+
+def test_wrong_metrics_are_refused_at_once():
+    with pytest.raises(ValueError, match="`metric` 'f3' is not known"):
+        make_expected_scorer("f3")
+    with pytest.raises(TypeError, match="`metric` must be a name or a bestcut metric"):
+        make_expected_scorer(lambda y, z: 0)
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "options", "error", "message"),
+    [
+        (
+            RidgeClassifier(),
+            Y,
+            {},
+            AttributeError,
+            "an expected score needs probabilities; RidgeClassifier has no "
+            "predict_proba. Calibrate it",
+        ),
+        (
+            GaussianNB(),
+            np.arange(Y.size) % 3,
+            {},
+            ValueError,
+            "an expected score needs two classes; got [0, 1, 2].",
+        ),
+        (
+            GaussianNB(),
+            Y,
+            {"pos_label": "spam"},
+            ValueError,
+            "`pos_label` must be one of the classes [0, 1]; got 'spam'.",
+        ),
+    ],
+    ids=["no probabilities", "three classes", "unknown class"],
+)
+def test_wrong_models_are_refused(model, y, options, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        make_expected_scorer(**options)(model.fit(X, y), X)
