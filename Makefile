@@ -58,6 +58,7 @@ paper: $(VENV)/.dev  ## the paper's experiments (QUICK=1: a small part; DATA=fol
 figures: $(VENV)/.dev  ## redraw the pictures of README and docs
 	$(RUN) docs/figures/expected_score_curve.py
 	$(RUN) docs/figures/promised_intervals.py
+	$(RUN) docs/figures/displays_gallery.py
 
 $(VENV)-bench/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-bench

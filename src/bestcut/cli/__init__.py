@@ -19,6 +19,9 @@ def main() -> None:
             f"bestcut: the command needs {error.name}: pip install 'bestcut[cli]'\n"
         )
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.stderr.write("bestcut: interrupted; nothing was written.\n")
+        sys.exit(130)
     cli()
 
 

@@ -2,7 +2,8 @@
 
 Records are found in the raw bytes: a line ends a record if the quotes before it are
 even in number, and a separator separates under the same condition. Doubled quotes
-inside a field keep the number even.
+inside a field keep the number even. That is so only if fields with quotes in them are
+quoted themselves, so files where one is not are refused.
 """
 
 from __future__ import annotations
@@ -72,11 +73,11 @@ def parse(data: bytes, separator: str, where: str) -> RawCsv:
     lines = np.flatnonzero(raw == _NEWLINE)
     fields = np.flatnonzero(raw == ord(separator))
     quotes = np.flatnonzero(raw == _QUOTE)
+    _check_quotes(raw, quotes, separator, where)
     if quotes.size:
         lines = lines[np.searchsorted(quotes, lines) % 2 == 0]
         fields = fields[np.searchsorted(quotes, fields) % 2 == 0]
-        if quotes.size % 2:
-            raise Problem(where, "has a quote that is never closed", "Close it.")
+    _check_returns(raw, quotes, where)
     if not lines.size or lines[-1] != raw.size - 1:
         lines = np.append(lines, raw.size)
     starts = np.concatenate([[0], lines[:-1] + 1])
@@ -96,6 +97,52 @@ def parse(data: bytes, separator: str, where: str) -> RawCsv:
     return RawCsv(data, header, ends.astype(np.int64), separator)
 
 
+def _check_quotes(
+    raw: NDArray[np.uint8], quotes: NDArray[np.intp], separator: str, where: str
+) -> None:
+    """Refuse quotes that neither enclose a whole field nor are doubled."""
+    edges = [ord(separator), _NEWLINE, _QUOTE]
+    opening, closing = quotes[::2], quotes[1::2]
+    first = np.isin(raw[opening - 1], edges) | (opening == 0)
+    if raw[:3].tobytes() == _BOM:
+        first |= opening == 3
+    after = raw[np.minimum(closing + 1, raw.size - 1)]
+    last = np.isin(after, [*edges, _RETURN]) | (closing == raw.size - 1)
+    stray = np.concatenate([opening[~first], closing[~last]])
+    if stray.size:
+        raise Problem(
+            where,
+            f"line {_line(raw, int(stray.min()))} has a quote inside a field",
+            "Quote the whole field, and double the quotes in it.",
+        )
+    if quotes.size % 2:
+        raise Problem(
+            where,
+            f"line {_line(raw, int(quotes[-1]))} has a quote that is never closed",
+            "Close it.",
+        )
+
+
+def _check_returns(
+    raw: NDArray[np.uint8], quotes: NDArray[np.intp], where: str
+) -> None:
+    """Refuse carriage returns that some readers take for the end of a line."""
+    returns = np.flatnonzero(raw == _RETURN)
+    lone = returns[raw[np.minimum(returns + 1, raw.size - 1)] != _NEWLINE]
+    lone = lone[np.searchsorted(quotes, lone) % 2 == 0]
+    if lone.size:
+        raise Problem(
+            where,
+            f"line {_line(raw, int(lone[0]))} has a carriage return without a newline",
+            "Quote its field, or end lines with a newline.",
+        )
+
+
+def _line(raw: NDArray[np.uint8], at: int) -> int:
+    """Return the line of a byte, counted from 1 as editors do."""
+    return int(np.count_nonzero(raw[:at] == _NEWLINE)) + 1
+
+
 def _without_blank_end(
     starts: NDArray[np.intp], ends: NDArray[np.intp], where: str
 ) -> int:
@@ -104,16 +151,27 @@ def _without_blank_end(
     kept = int(full[-1]) + 1
     blank = np.flatnonzero(ends[:kept] <= starts[:kept])
     if blank.size:
-        raise Problem(where, f"row {int(blank[0])} is a blank line", "Delete it.")
+        row = f"row {int(blank[0])}" if blank[0] else "the first line"
+        raise Problem(where, f"{row} is blank", "Delete it.")
     return kept
 
 
+def check_utf8(data: bytes, where: str) -> None:
+    """Refuse text in another encoding, by its line."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise Problem(
+            where, f"line {line} is not UTF-8", "Convert the file first."
+        ) from None
+
+
 def _header(line: bytes, separator: str, where: str) -> list[str]:
+    check_utf8(line, where)
     try:
         text = line.decode("utf-8-sig")
         return next(csv.reader([text], delimiter=separator, strict=True))
-    except UnicodeDecodeError:
-        raise Problem(where, "is not UTF-8", "Convert it first.") from None
     except csv.Error as error:
         raise Problem(
             where, f"has no readable header ({error})", "Look at it."

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import fields, replace
 from typing import Any
 
 import click
 import numpy as np
+import polars as pl
 from rich.console import Console
 from rich.table import Table as RichTable
+from rich.text import Text
 
 import bestcut
 from bestcut.cli._files import FORMATS, Table, format_of
@@ -22,8 +26,8 @@ from bestcut.metrics import ExpressionError, Metric, from_expression
 _EXAMPLES = """
 \b
 Examples:
-  bestcut decide scores.csv --proba p --metric f1 -o decided.csv
-  bestcut expect scores.csv --proba p --pred yhat --metric f1,mcc
+  bestcut decide scores.csv --proba p -o decided.csv
+  bestcut expect scores.csv --proba p --pred yhat
   bestcut compare scores.csv --proba p
   bestcut check "2*tp / (2*tp + fp + fn)"
 """
@@ -36,14 +40,31 @@ class Group(click.Group):
         """Run a command; say what went wrong in one line."""
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            path = (error.ctx or ctx).command_path
+            sentence = error.format_message().rstrip(".")
+            raise Problem(sentence, cure=f"See {path} --help.") from None
         except (ValueError, TypeError) as error:  # the library's own sentences
             raise Problem.of(error) from error
+        except pl.exceptions.PolarsError as error:
+            raise Problem(str(error).partition("\n")[0]) from None
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # the reader has seen enough; click ends quietly
+            _drop_output()
+            message = f"standard output could not be written ({error.strerror})"
+            raise Problem(message) from None
         except MemoryError:
             message = "there is not enough memory for this file"
             raise Problem(message) from None
         except KeyboardInterrupt:
             click.echo("bestcut: interrupted; nothing was written.", err=True)
             ctx.exit(130)
+
+
+def _drop_output() -> None:
+    """Let nothing more be written to standard output, as that would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 @click.group(cls=Group, epilog=_EXAMPLES, context_settings={"max_content_width": 80})
@@ -73,27 +94,48 @@ def _metric(text: str) -> Metric:
 def _goal(text: str) -> Goal:
     """Return a goal from ``mean``, ``quantile=0.1`` or ``reach=0.7``."""
     kind, _, value = text.partition("=")
+    goals: dict[str, Callable[[float], Goal]] = {
+        "quantile": Quantile,
+        "reach": ProbAtLeast,
+    }
+    if text == "mean":
+        return Mean()
     try:
-        if kind == "mean" and not value:
-            return Mean()
-        if kind == "quantile":
-            return Quantile(float(value))
-        if kind == "reach":
-            return ProbAtLeast(float(value))
+        number, goal = float(value), goals[kind]
+    except (ValueError, KeyError):
+        msg = f"{text!r} is none of mean, quantile=NUMBER, reach=NUMBER."
+        raise click.BadParameter(msg) from None
+    try:
+        return goal(number)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
-    msg = f"{text!r} is none of mean, quantile=Q, reach=SCORE."
-    raise click.BadParameter(msg)
 
 
 def _floor(text: str) -> tuple[Metric, float]:
     """Return a metric and its least expected value from ``precision=0.9``."""
     name, _, value = text.rpartition("=")
     try:
-        return _metric(name), float(value)
+        number = float(value)
     except ValueError:
+        number = np.nan
+    if not (name and np.isfinite(number)):
         msg = f"{text!r} is not METRIC=NUMBER, for example precision=0.9."
-        raise click.BadParameter(msg) from None
+        raise click.BadParameter(msg)
+    return _metric(name), number
+
+
+def _floors(given: list[tuple[Metric, float]]) -> dict[str | Metric, float]:
+    """Return each metric with the largest value that is asked of it."""
+    return dict(sorted(given, key=lambda floor: floor[1]))
+
+
+def _known_names(
+    ctx: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[str]:
+    """Return what the shell may complete the last name of a list to."""
+    done, comma, begun = incomplete.rpartition(",")
+    names = bestcut.metrics.names()
+    return [done + comma + name for name in names if name.startswith(begun)]
 
 
 def _parsed(parse: Callable[[str], Any]) -> Callable[..., Any]:
@@ -106,13 +148,24 @@ def _parsed(parse: Callable[[str], Any]) -> Callable[..., Any]:
 
 
 def _metrics(text: str) -> list[Metric]:
-    return [_metric(name.strip()) for name in text.split(",")]
+    """Return the metrics between the commas that are in no parentheses."""
+    parts, depth = [""], 0
+    for mark in text:
+        depth += (mark == "(") - (mark == ")")
+        if mark == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += mark
+    return [_metric(part.strip()) for part in parts]
 
 
 _file = click.argument("file", type=click.Path(allow_dash=True, dir_okay=False))
 _proba = click.option("--proba", required=True, help="Column of probabilities.")
 _format = click.option(
-    "--format", "kind", type=click.Choice(FORMATS), help="Format of FILE; by its name."
+    "--format",
+    "kind",
+    type=click.Choice(FORMATS),
+    help="Format of FILE, and of an output whose name says none.",
 )
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -125,6 +178,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     default="f1",
     show_default=True,
     callback=_parsed(_metric),
+    shell_complete=_known_names,
     help="A name (see `bestcut metrics`) or a formula of tp, fp, fn, tn.",
 )
 @click.option("--group-by", help="Column: one decision for each of its values.")
@@ -171,29 +225,37 @@ def decide(
 
     \b
     Examples:
-      bestcut decide scores.csv --proba p --metric f1 -o decided.csv
-      bestcut decide hits.parquet --proba p --group-by query -o out.parquet
-      bestcut decide s.csv --proba p --at-least precision=0.9 --metric recall
+      bestcut decide scores.csv --proba p -o decided.csv
+      bestcut decide hits.parquet --proba p --group-by query \\
+        -o out.parquet
+      bestcut decide scores.csv --proba p --metric recall \\
+        --at-least precision=0.9
     """
-    table = Table(file, format_of(file, kind))
-    target = table.kind if output == "-" else format_of(output, None)
+    table = Table(file, kind or format_of(file))
+    target = table.kind if output == "-" else format_of(output, kind)
     if output != "-" and file != "-" and _same(file, output):
         raise Problem(output, "is the input itself", "Write to another file.")
     p = table.probabilities(proba)
-    bounds: dict[str, Any] = {
-        "min_positives": min_positives,
-        "max_positives": max_positives,
-    }
+    low, high = min_positives, max_positives
     if group_by is not None:
         if at_least or goal != Mean():
             message = "--group-by takes neither --at-least nor --goal"
             raise Problem(message)
-        groups = table.column(group_by, "--group-by").to_numpy()
-        many = bestcut.decide_each(p, metric, groups=groups, **bounds)
-        facts = _facts_of_many(many)
-        labels = many.labels
+        groups = table.groups(group_by)
+        many = bestcut.decide_each(
+            p, metric, groups=groups, min_positives=low, max_positives=high
+        )
+        facts, labels = _facts_of_many(many), many.labels
     else:
-        one = bestcut.decide(p, metric, goal=goal, at_least=dict(at_least), **bounds)
+        floors = _floors(at_least)
+        one = bestcut.decide(
+            p,
+            metric,
+            goal=goal,
+            at_least=floors,
+            min_positives=low,
+            max_positives=high,
+        )
         facts, labels = _facts_of_one(one), one.labels
     table.write(output, target, name, labels)
     _summary(facts, as_json=as_json)
@@ -232,13 +294,13 @@ def _facts_of_many(many: bestcut.Decisions) -> dict[str, Any]:
     }
 
 
-def _summary(facts: dict[str, Any], *, as_json: bool) -> None:
-    """Print what was decided to standard error."""
+def _summary(facts: dict[str, Any], *, as_json: bool, err: bool = True) -> None:
+    """Print what was decided, if not told otherwise to standard error."""
     if as_json:
-        click.echo(json.dumps(facts), err=True)
+        click.echo(json.dumps(facts), err=err)
         return
     for name, value in facts.items():
-        click.echo(f"{name + ':':<22} {_shown(value)}", err=True)
+        click.echo(f"{name + ':':<22} {_shown(value)}", err=err)
 
 
 def _shown(value: Any) -> str:
@@ -265,7 +327,8 @@ def _shown(value: Any) -> str:
     default="f1",
     show_default=True,
     callback=_parsed(_metrics),
-    help="Names, separated by commas, or one formula.",
+    shell_complete=_known_names,
+    help="Names or formulas, separated by commas.",
 )
 @_format
 @_json
@@ -285,9 +348,10 @@ def expect(
 
     \b
     Example:
-      bestcut expect scores.csv --proba p --pred yhat --metric f1,mcc
+      bestcut expect scores.csv --proba p --pred yhat \\
+        --metric f1,mcc
     """
-    table = Table(file, format_of(file, kind))
+    table = Table(file, kind or format_of(file))
     p = table.probabilities(proba)
     labels = table.labels(pred, "--pred")
     truth = None if label is None else table.labels(label, "--label")
@@ -314,7 +378,7 @@ def expect(
     heads = {"low": "90% from", "high": "to"}
     _print_table([heads.get(x, x) for x in rows[0]], [list(r.values()) for r in rows])
     if check is not None:
-        click.echo(check.verdict)
+        _print_text(check.verdict)
 
 
 @cli.command()
@@ -329,7 +393,7 @@ def compare(file: str, proba: str, kind: str | None, as_json: bool) -> None:
     Example:
       bestcut compare scores.csv --proba p
     """
-    table = Table(file, format_of(file, kind))
+    table = Table(file, kind or format_of(file))
     p = table.probabilities(proba)
     at_half = p >= 0.5
     rows = []
@@ -354,7 +418,7 @@ def compare(file: str, proba: str, kind: str | None, as_json: bool) -> None:
     click.echo(f"{p.size} rows; a threshold of 0.5 flags {flagged}.")
 
 
-@cli.command()
+@cli.command(context_settings={"ignore_unknown_options": True})  # as in "-fp/n"
 @click.argument("formula")
 @click.option("--zero-division", type=float, default=0.0, help="What 0/0 is worth.")
 @_json
@@ -374,6 +438,8 @@ def check(
     """
     if formula in bestcut.metrics.names():
         metric = bestcut.metrics.get(formula)
+        if hasattr(metric, "zero_division"):
+            metric = replace(metric, zero_division=zero_division)  # type: ignore[type-var]
     else:
         try:
             metric = from_expression(formula, zero_division=zero_division)
@@ -390,19 +456,29 @@ def check(
         click.echo(json.dumps(verdict))
     else:
         words = {True: "Yes", False: "No", None: "Not known"}
-        click.echo(f"{words[found.prp]}. {found.reason}")
+        _print_text(f"{words[found.prp]}. {found.reason}")
     ctx.exit(0 if found.prp else 1)
 
 
 @cli.command()
 def metrics() -> None:
     """List the metrics that are known by name."""
-    rows = []
-    for name in bestcut.metrics.names():
-        metric = bestcut.metrics.get(name)
-        first = (type(metric).__doc__ or "").strip().splitlines()[0].rstrip(".")
-        rows.append([name, first])
-    _print_table(["name", "what it is"], rows)
+    names = bestcut.metrics.names()
+    _print_table(["name", "what it is"], [[name, _described(name)] for name in names])
+
+
+def _described(name: str) -> str:
+    """Return the first line about a metric, with what sets it apart in its class."""
+    metric: Any = bestcut.metrics.get(name)
+    first = (type(metric).__doc__ or "").strip().splitlines()[0].rstrip(".")
+    values = {field.name: getattr(metric, field.name) for field in fields(metric)}
+    values.pop("zero_division", None)
+    apart = [
+        key.replace("_", " ") + ("" if value is True else f" {value:g}")
+        for key, value in values.items()
+        if value is not False
+    ]
+    return "; ".join([first, *apart])
 
 
 @cli.command()
@@ -410,11 +486,11 @@ def demo() -> None:
     """Decide on 40 synthetic card payments."""
     p = np.random.default_rng(4).beta(0.4, 3.0, size=40)
     one = bestcut.decide(p, "f1")
-    click.echo("40 synthetic card payments; the model gives each a chance of fraud.")
-    click.echo(f"{p.sum():.1f} frauds are expected. By F1, the best cut:")
-    _summary(_facts_of_one(one), as_json=False)
+    _print_text("40 synthetic card payments, each with its chance of fraud.")
+    _print_text(f"{p.sum():.1f} frauds are expected. By F1, the best cut:")
+    _summary(_facts_of_one(one), as_json=False, err=False)
     half = p >= 0.5
-    click.echo(
+    _print_text(
         f"A threshold of 0.5 would flag {int(half.sum())} and could expect "
         f"{bestcut.expected_score(p, half, 'f1'):.2f}."
     )
@@ -424,10 +500,24 @@ def _print_table(head: list[str], rows: list[list[Any]]) -> None:
     """Print a table that fits a narrow window, without colour when piped."""
     table = RichTable(box=None, pad_edge=False, header_style="bold")
     for i, name in enumerate(head):
-        table.add_column(name, justify="left" if i == 0 else "right", overflow="fold")
-    if head == ["name", "what it is"]:
-        table.columns[1].justify = "left"
+        words = i == 0 or name == "what it is"
+        table.add_column(
+            name, justify="left" if words else "right", overflow="fold", no_wrap=False
+        )
     for row in rows:
         table.add_row(*map(_shown, row))
-    width = None if sys.stdout.isatty() else 79
-    Console(width=width, highlight=False).print(table)
+    _print(table)
+
+
+def _print_text(text: str) -> None:
+    """Print a paragraph in lines that fit the window."""
+    _print(Text(text))
+
+
+def _print(what: Any) -> None:
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 79
+    console = Console(width=width, highlight=False)
+    with console.capture() as captured:
+        console.print(what)
+    for line in captured.get().splitlines():
+        click.echo(line.rstrip())

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+
+_MOST_POINTS = 2000
 # Told apart in black and white: by dash and grey, not by colour alone.
 LINES = ("-", "--", "-.", ":")
 INK, GREY, PALE = "black", "0.45", "0.8"
@@ -21,3 +25,16 @@ def axes(ax: Any) -> Any:
 def tidy(ax: Any) -> None:
     """Take the frame off where it shows nothing."""
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def count_instances(axis: Any) -> None:
+    """Put ticks at whole numbers only."""
+    axis.set_major_locator(MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True))
+
+
+def thinned(size: int, keep: int) -> Any:
+    """Return which points to draw: all, or as many as a line can show."""
+    if size <= _MOST_POINTS:
+        return np.arange(size)
+    some = np.linspace(0, size - 1, _MOST_POINTS).astype(np.intp)
+    return np.unique(np.append(some, keep))

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from bestcut.calibration import CalibrationCheck, calibration_check
-from bestcut.displays._axes import GREY, INK, axes, tidy
+from bestcut.displays._axes import GREY, INK, PALE, axes, tidy
+
+_UNRESOLVED = 1e-12  # smaller p-values are not told apart
 
 
 class CalibrationCheckDisplay:
@@ -26,6 +28,12 @@ class CalibrationCheckDisplay:
     ----------
     ax_, figure_
         Where it was drawn.
+    line_ : Line2D
+        Where the expected and the observed agree.
+    bars_ : LineCollection
+        What is expected of the bins.
+    points_ : list of Line2D
+        What was observed: in bins that fit, and in those that stand out.
 
     Examples
     --------
@@ -93,22 +101,45 @@ class CalibrationCheckDisplay:
         """
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure
-        self.ax_.plot([0, 1], [0, 1], ":", color=GREY, label="Perfectly calibrated")
-        for one in self.check.bins:
-            at = one.expected / one.n
-            spread = 2 * one.std / one.n
-            low, high = np.clip([at - spread, at + spread], 0, 1)
-            self.ax_.plot([at, at], [low, high], color=GREY, linewidth=3, alpha=0.5)
-            face = INK if one.stands_out else "white"
-            self.ax_.plot(at, one.observed / one.n, "o", mfc=face, mec=INK, ms=7)
+        (self.line_,) = self.ax_.plot(
+            [0, 1], [0, 1], ":", color=GREY, label="Perfectly calibrated"
+        )
+        bins = [one for one in self.check.bins if one.n]
+        at = np.array([one.expected / one.n for one in bins])
+        spread = np.array([2 * one.std / one.n for one in bins])
+        share = np.array([one.observed / one.n for one in bins])
+        out = np.array([one.stands_out for one in bins], dtype=np.bool_)
+        low, high = np.clip(at - spread, 0, 1), np.clip(at + spread, 0, 1)
+        self.bars_ = self.ax_.vlines(
+            at, low, high, color=PALE, linewidth=4, label="Expected, ±2 sd"
+        )
+        self.points_: list[Any] = []
+        for some, face, name in (
+            (~out, "white", "Observed"),
+            (out, INK, "Observed, stands out"),
+        ):
+            if not some.any():
+                continue
+            self.points_ += self.ax_.plot(
+                at[some],
+                share[some],
+                "o",
+                mfc=face,
+                mec=INK,
+                ms=7,
+                clip_on=False,
+                label=name,
+            )
         word = "fit" if self.check.fits else "do not fit"
+        p = self.check.p_value
+        shown = f"p = {p:.2g}" if p > _UNRESOLVED else f"p < {_UNRESOLVED:g}"
         self.ax_.set(
             xlabel="Mean predicted probability",
             ylabel="Fraction of positives",
             xlim=(-0.02, 1.02),
             ylim=(-0.02, 1.02),
-            title=f"The labels {word} (p = {self.check.p_value:.2g})",
+            title=f"The labels {word} ({shown})",
         )
         tidy(self.ax_)
-        self.ax_.legend(frameon=False, loc="upper left")
+        self.ax_.legend(frameon=False)
         return self

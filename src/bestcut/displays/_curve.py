@@ -7,11 +7,19 @@ from typing import Any
 import numpy as np
 
 from bestcut.decide import Decision, decide
-from bestcut.displays._axes import GREY, INK, LINES, PALE, axes, tidy
+from bestcut.displays._axes import (
+    GREY,
+    INK,
+    LINES,
+    PALE,
+    axes,
+    count_instances,
+    thinned,
+    tidy,
+)
 from bestcut.metrics import Metric, get
 from bestcut.scores import Prediction, ScoreDistribution
 
-_MOST_POINTS = 2000
 _BAND_POINTS = 41
 
 
@@ -31,6 +39,8 @@ class ExpectedScoreDisplay:
         The curves.
     points_ : list of Line2D
         The best cuts.
+    bands_ : list of PolyCollection
+        Between what the scores will be, if asked for.
 
     Examples
     --------
@@ -139,63 +149,73 @@ class ExpectedScoreDisplay:
         self.figure_ = self.ax_.figure
         self.lines_: list[Any] = []
         self.points_: list[Any] = []
+        self.bands_: list[Any] = []
         for i, (name, decision) in enumerate(self.decisions.items()):
-            self._draw(name, decision, LINES[i % len(LINES)], band, threshold)
+            if band is not None:
+                self._draw_band(decision, band)
+            ink = (INK, GREY)[i // len(LINES) % 2]
+            self._draw(name, decision, LINES[i % len(LINES)], ink)
+        for decision in self.decisions.values():
+            if threshold is not None:
+                self._draw_threshold(decision, threshold)
         losses = [not d.metric.greater_is_better for d in self.decisions.values()]
         what = "Expected loss" if losses and all(losses) else "Expected score"
         self.ax_.set(xlabel="Predicted positives", ylabel=what)
+        count_instances(self.ax_.xaxis)
         tidy(self.ax_)
-        self.ax_.legend(frameon=False)
+        _legend_once(self.ax_)
         return self
 
-    def _draw(
-        self,
-        name: str,
-        decision: Decision,
-        line: str,
-        band: float | None,
-        threshold: float | None,
-    ) -> None:
+    def _draw(self, name: str, decision: Decision, line: str, ink: str) -> None:
         curve, k = decision.curve, decision.n_positive
-        shown = _thinned(curve.n_positive.size, k)
-        if band is not None:
-            cuts = np.unique(np.append(shown[:: max(shown.size // _BAND_POINTS, 1)], k))
-            ends = np.array([_interval(decision, cut, band) for cut in cuts.tolist()])
-            self.ax_.fill_between(
-                cuts,
-                ends[:, 0],
-                ends[:, 1],
-                color=PALE,
-                linewidth=0,
-                zorder=0,
-                label=f"{100 * band:g}% of test sets",
-            )
+        shown = thinned(curve.n_positive.size, k)
         label = f"{name}: best at {k}, {decision.expected_score:.3g}"
         self.lines_ += self.ax_.plot(
-            shown, curve.expected_score[shown], line, color=INK, label=label
+            shown, curve.expected_score[shown], line, color=ink, label=label
         )
         self.points_ += self.ax_.plot(
-            k, curve.expected_score[k], "o", color=INK, ms=7, clip_on=False
+            k, curve.expected_score[k], "o", color=ink, ms=6, clip_on=False
         )
-        if threshold is not None:
-            there = int(np.count_nonzero(curve.threshold[1:] >= threshold))
-            self.ax_.plot(
-                there,
-                curve.expected_score[there],
-                "s",
-                mfc="white",
-                mec=GREY,
-                ms=7,
-                label=f"at {threshold:g}" if len(self.lines_) == 1 else None,
-            )
+
+    def _draw_band(self, decision: Decision, level: float) -> None:
+        n, k = decision.labels.size, decision.n_positive
+        some = np.linspace(0, n, min(n + 1, _BAND_POINTS)).astype(np.intp)
+        cuts = np.unique(np.append(some, k))
+        ends = np.array([_interval(decision, cut, level) for cut in cuts.tolist()])
+        band = self.ax_.fill_between(
+            cuts,
+            ends[:, 0],
+            ends[:, 1],
+            color=PALE,
+            alpha=1.0 if len(self.decisions) == 1 else 0.6,
+            linewidth=0,
+            zorder=0,
+            label=f"{100 * level:g}% of test sets",
+        )
+        self.bands_.append(band)
+
+    def _draw_threshold(self, decision: Decision, threshold: float) -> None:
+        curve = decision.curve
+        there = int(np.count_nonzero(curve.threshold[1:] >= threshold))
+        # Larger than the point of the best cut, which may be at the same place.
+        self.ax_.plot(
+            there,
+            curve.expected_score[there],
+            "s",
+            mfc="none",
+            mec=GREY,
+            mew=1.5,
+            ms=10,
+            clip_on=False,
+            label=f"at {threshold:g}",
+        )
 
 
-def _thinned(size: int, keep: int) -> Any:
-    """Return the cuts to draw: all, or as many as a line can show."""
-    if size <= _MOST_POINTS:
-        return np.arange(size)
-    some = np.linspace(0, size - 1, _MOST_POINTS).astype(np.intp)
-    return np.unique(np.append(some, keep))
+def _legend_once(ax: Any) -> None:
+    """Make a legend that says the same only once."""
+    handles, labels = ax.get_legend_handles_labels()
+    first = {label: handle for handle, label in zip(handles, labels, strict=True)}
+    ax.legend(first.values(), first.keys(), frameon=False)
 
 
 def _interval(decision: Decision, cut: int, level: float) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bestcut.decide import Decision, decide
-from bestcut.displays._axes import GREY, INK, PALE, axes, tidy
+from bestcut.displays._axes import GREY, INK, PALE, axes, count_instances, thinned, tidy
 from bestcut.metrics import Metric
 
 
@@ -90,16 +90,20 @@ class DecisionDisplay:
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure
         eta = self.decision.curve.threshold[1:]
-        k, rank = self.decision.n_positive, np.arange(1, eta.size + 1)
+        k = self.decision.n_positive
+        # A step for each instance, half a rank to either side.
+        shown = thinned(eta.size + 1, k)
+        rank, height = shown + 0.5, np.append(eta, eta[-1:].sum())[shown]
+        above = shown <= k
         self.ax_.fill_between(
-            rank[:k],
-            eta[:k],
-            step="mid",
+            rank[above],
+            height[above],
+            step="post",
             color=PALE,
             linewidth=0,
             label=f"{k} positive",
         )
-        (self.line_,) = self.ax_.step(rank, eta, where="mid", color=INK)
+        (self.line_,) = self.ax_.step(rank, height, where="post", color=INK)
         self.ax_.axvline(k + 0.5, color=INK, linewidth=1)
         self.ax_.axhline(0.5, color=GREY, linewidth=1, linestyle="--", label="0.5")
         label = self.decision.metric.label
@@ -109,6 +113,7 @@ class DecisionDisplay:
             ylim=(0, 1.02),
             title=f"Best cut for {label}",
         )
+        count_instances(self.ax_.xaxis)
         tidy(self.ax_)
         self.ax_.legend(frameon=False)
         return self

@@ -94,18 +94,21 @@ class ScoreDistributionDisplay:
         )
         values = np.unique(self.score.quantile(_LEVELS))
         reach = [self.score.prob_at_least(float(x)) for x in values]
-        (self.line_,) = self.ax_.step(values, reach, where="pre", color=INK)
+        score = self.score.metric.greater_is_better
+        # "At least" still counts the score itself, "at most" already does.
+        where = "pre" if score else "post"
+        (self.line_,) = self.ax_.step(values, reach, where=where, color=INK)
         self.ax_.axvline(
             self.score.mean, color=GREY, linestyle="--", lw=1, label="expected"
         )
         if observed is not None:
             self.ax_.axvline(observed, color=INK, linestyle=":", label="observed")
-        least = "at least" if self.score.metric.greater_is_better else "at most"
+        least = "at least" if score else "at most"
         self.ax_.set(
             xlabel=self.score.metric.label,
             ylabel=f"Probability of {least} this",
             ylim=(0, 1.02),
         )
         tidy(self.ax_)
-        self.ax_.legend(loc="lower left")
+        self.ax_.legend(loc="lower left" if score else "upper left")
         return self

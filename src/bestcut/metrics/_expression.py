@@ -9,6 +9,8 @@ passed to ``eval``.
 from __future__ import annotations
 
 import ast
+import re
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,6 +24,7 @@ from bestcut.metrics._families import FractionalLinear, LinearUtility, from_coun
 
 _LONGEST = 1000
 _DEEPEST = 50
+_OTHER = re.compile(r"[^A-Za-z0-9_\s.,+*/()-]")
 _COUNTS = ("tp", "fp", "fn", "tn", "n", "n_pred", "n_pos")
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: np.add,
@@ -83,9 +86,12 @@ def from_expression(
     'FractionalLinear'
     """
     formula = Formula(text)
-    called = text.strip() if name is None else name
+    called = " ".join(text.split()) if name is None else name
     form = _linear_form(formula.tree)
     if form is not None:
+        if not all(part.is_sane for part in form):
+            msg = f"the formula {_shown(text)} makes numbers too large or too small."
+            raise ExpressionError(msg)
         cells = [part.cells for part in form]
         if form[1].constant and not form[0].constant and not any(cells[1]):
             tp, fp, fn, tn = (float(x / form[1].constant) for x in cells[0])
@@ -132,8 +138,14 @@ def _parsed(text: str) -> ast.expr:
     if len(text) > _LONGEST:
         msg = f"a formula may have {_LONGEST} characters; this one has {len(text)}."
         raise ExpressionError(msg)
+    other = _OTHER.search(text)
+    if other:
+        raise _not_allowed(text, other.group())
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # "1or 2"; refused below
+            warnings.simplefilter("ignore", DeprecationWarning)
+            tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else "it cannot be parsed"
         msg = f"the formula {_shown(text)} is not understood: {reason}."
@@ -144,6 +156,14 @@ def _parsed(text: str) -> ast.expr:
 
 def _shown(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def _not_allowed(text: str, part: str) -> ExpressionError:
+    msg = (
+        f"the formula {_shown(text)} holds {_shown(part)}, which is not allowed. Use "
+        f"{', '.join(_COUNTS)}, numbers, + - * / ** ( ), and {', '.join(_FUNCTIONS)}."
+    )
+    return ExpressionError(msg)
 
 
 def _check(node: ast.AST, text: str, depth: int) -> None:
@@ -175,12 +195,7 @@ def _check(node: ast.AST, text: str, depth: int) -> None:
                 _check(argument, text, depth - 1)
         case _:
             part = ast.get_source_segment(text.strip(), node)
-            msg = (
-                f"the formula {_shown(text)} holds {_shown(part or '?')}, which is not "
-                f"allowed. Use {', '.join(_COUNTS)}, numbers, + - * / ** ( ), and "
-                f"{', '.join(_FUNCTIONS)}."
-            )
-            raise ExpressionError(msg)
+            raise _not_allowed(text, part or "?")
 
 
 def _value(node: ast.AST, counts: dict[str, Any]) -> Any:
@@ -207,6 +222,12 @@ class _Linear:
 
     constant: Fraction
     cells: tuple[Fraction, Fraction, Fraction, Fraction]
+
+    @property
+    def is_sane(self) -> bool:
+        """Whether floats can hold the coefficients."""
+        sizes = [abs(x) for x in (self.constant, *self.cells) if x]
+        return all(Fraction(1, 10**150) < x < 10**150 for x in sizes)
 
     def scaled(self, by: Fraction) -> _Linear:
         a, b, c, d = (x * by for x in self.cells)

@@ -1,0 +1,72 @@
+"""Draw the pictures of docs/displays.md: each display once, from synthetic data."""
+
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+
+mpl.use("Agg")
+mpl.rcParams["font.size"] = 10
+
+import matplotlib.pyplot as plt  # noqa: E402  (after the back end is chosen)
+
+import bestcut  # noqa: E402
+from bestcut.displays import (  # noqa: E402
+    CalibrationCheckDisplay,
+    DecisionDisplay,
+    ExpectedScoreDisplay,
+    ScoreDistributionDisplay,
+)
+
+HERE = Path(__file__).resolve().parent
+SIZE = (6.0, 3.6)
+
+
+def batch():
+    """Return 300 probabilities with about 27 positives to expect."""
+    return np.random.default_rng(3).beta(0.3, 3, 300)
+
+
+def curve(ax):
+    """Draw an expected-score curve with its band."""
+    ExpectedScoreDisplay.from_proba(batch(), "f1", band=0.9, ax=ax)
+
+
+def metrics(ax):
+    """Draw the curves of three metrics."""
+    ExpectedScoreDisplay.from_proba(batch(), ["f1", "mcc", "jaccard"], ax=ax)
+
+
+def decision(ax):
+    """Draw the ranked probabilities and the cut."""
+    DecisionDisplay.from_proba(batch(), "f1", ax=ax)
+
+
+def distribution(ax):
+    """Draw the law of a score, with one that was observed."""
+    score = bestcut.decide(batch(), "f1").distribution()
+    ScoreDistributionDisplay.from_distribution(score, observed=0.36, ax=ax)
+
+
+def calibration(ax):
+    """Draw a check that finds probabilities too low."""
+    rng = np.random.default_rng(0)
+    p = rng.random(1000)
+    CalibrationCheckDisplay.from_labels(rng.random(1000) < p, p**1.3, ax=ax)
+
+
+PICTURES = (curve, metrics, decision, distribution, calibration)
+
+
+def main():
+    """Write the pictures beside this script."""
+    for draw in PICTURES:
+        figure, ax = plt.subplots(figsize=SIZE, layout="constrained")
+        draw(ax)
+        name = HERE / f"displays_{draw.__name__}.png"
+        figure.savefig(name, dpi=90, metadata={"Software": None})
+        plt.close(figure)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""How the tests run the command: by its real entry point, or in this process."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("polars")
+click_testing = pytest.importorskip("click.testing")
+pytest.importorskip("rich")
+
+from bestcut.cli._main import cli  # noqa: E402  (needs the packages above)
+
+BIN = Path(sys.executable).parent
+
+# Ten hits of two queries, with what CSV writers do to dates, zeros, quotes and unicode.
+SCORES = '''\
+id,query,p,note,yhat,label
+001,a,0.91,plain,1,1
+002,a,0.40,"a, comma",1,1
+003,b,0.73,"a ""quote""",1,0
+004,b,0.05,,0,0
+005,a,0.32,2024-02-29,0,1
+006,b,0.08,Zürich ☃,0,0
+007,b,0.47,1e5,0,1
+008,a,0.12,"two
+lines",0,0
+009,b,0.02,NULL,0,0
+010,a,0.21,-0.0,0,0
+'''
+PROBABILITIES = [0.91, 0.40, 0.73, 0.05, 0.32, 0.08, 0.47, 0.12, 0.02, 0.21]
+QUERIES = list("aabbabbaba")
+
+
+def environment(**changes):
+    """Return an environment in which only `changes` colour or narrow the output."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "CLICOLOR_FORCE")
+        and not name.startswith("_BESTCUT")
+    }
+    path = os.pathsep.join([str(BIN), kept.get("PATH", "")])
+    return kept | {"PATH": path, "PYTHONIOENCODING": "utf-8"} | changes
+
+
+def shell(line, folder, **changes):
+    """Run a line in a shell where `bestcut` is the installed entry point."""
+    return subprocess.run(
+        ["/bin/sh", "-c", line],
+        cwd=folder,
+        env=environment(**changes),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def call(*arguments, stdin=b""):
+    """Run the command in this process; an exception that escapes is a failure."""
+    run = click_testing.CliRunner().invoke(
+        cli, [str(argument) for argument in arguments], input=stdin, prog_name="bestcut"
+    )
+    if run.exception is not None and not isinstance(run.exception, SystemExit):
+        raise run.exception
+    return run
+
+
+def complaint(run):
+    """Return the one line a failed run wrote; nothing else may have been written."""
+    assert run.exit_code == 2, run.output
+    assert run.stdout_bytes == b""
+    (line,) = run.stderr.splitlines()
+    assert line.startswith("bestcut: ")
+    return line.removeprefix("bestcut: ")
