@@ -128,7 +128,9 @@ def test_not_fitted(make):
 
 
 @each_way
-@pytest.mark.parametrize("metric", ["f1", from_counts(lift, name="lift")], ids=str)
+@pytest.mark.parametrize(
+    "metric", ["f1", from_counts(lift, name="lift")], ids=["f1", "lift"]
+)
 def test_pickling(make, metric):
     model = make(GaussianNB(), metric).fit(X, Y)
     again = pickle.loads(pickle.dumps(model))
