@@ -15,6 +15,7 @@ look takes sqrt(n) log(n) evaluations of the metric.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from bestcut.goals import LawGoal
 from bestcut.metrics import Metric, check_metric
 from bestcut.scores import Atoms, Rows, UtilityLaw, law_of_score
 
+_LEVELS = 64  # parts of the ranking that are looked at before any single cut
 _MOST_ROWS = 1 << 18  # beyond that a range is halved without a look
 
 
@@ -85,21 +87,38 @@ class GoalSearch:
             self._look_at(k, whole, NOTHING)
 
     def _look_at_ranges(self) -> None:
-        """Look at every cut that may be better than the best so far."""
+        """Look at every cut that may be better than the best so far.
+
+        Long ranges first, level by level: where they are halved a cut is looked at, so
+        that a good one is soon known. Then the short ones, the nearest to it first.
+        """
         whole = law_of(self.eta)
         if self._any_allowed(self.n, self.n + 1):
             self._look_at(self.n, whole, NOTHING)
-        todo = [_Range(0, self.n, NOTHING, whole, NOTHING)] if self.n else []
-        while todo:
-            at = todo.pop()
-            if not self._any_allowed(at.low, at.high):
-                continue
-            if at.high - at.low == 1:
+        long = deque([_Range(0, self.n, NOTHING, whole, NOTHING)] if self.n else [])
+        short: list[_Range] = []
+        while long:
+            at = long.popleft()
+            if (at.high - at.low) * _LEVELS <= self.n or at.high - at.low == 1:
+                short.append(at)
+            else:
+                long += self._narrowed(at)
+        short.sort(key=lambda at: -abs(at.low + at.high - 2 * self.best))
+        while short:
+            at = short.pop()
+            if at.high - at.low > 1:
+                short += self._narrowed(at)
+            elif self._any_allowed(at.low, at.high):
                 self._look_at(at.low, at.before, convolved(at.within, at.after))
-            elif self._can_beat(at):
-                halves = self._halves(at)
-                # What is popped first is the half with the best cut so far.
-                todo += halves if self.best >= halves[1].low else halves[::-1]
+
+    def _narrowed(self, at: _Range) -> list[_Range]:
+        """Return what is left to look at: nothing, or the halves, the nearer last."""
+        if not self._any_allowed(at.low, at.high) or not self._can_beat(at):
+            return []
+        left, right = self._halves(at)
+        if self._any_allowed(right.low, right.low + 1):
+            self._look_at(right.low, right.before, convolved(right.within, right.after))
+        return [left, right] if self.best >= right.low else [right, left]
 
     def _any_allowed(self, low: int, high: int) -> bool:
         return bool(self.allowed_before[high] > self.allowed_before[low])
