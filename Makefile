@@ -70,6 +70,8 @@ $(VENV)-bench/.done: pyproject.toml
 
 bench: $(VENV)-bench/.done  ## time, memory and accuracy against peers (15 minutes)
 	$(VENV)-bench/bin/python benchmarks/run.py $(ARGS)
+	$(VENV)-bench/bin/python benchmarks/scores.py $(ARGS)
+	$(VENV)-bench/bin/python benchmarks/many.py
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) $(VENV)-bench $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis
