@@ -1,5 +1,6 @@
 """scikit-learn's own checks of an estimator, for every way to decide."""
 
+import sklearn
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -14,13 +15,19 @@ BATCH = {
 # This check wants predict() to cut at 1/2. scikit-learn excepts its own
 # FixedThresholdClassifier and TunedThresholdClassifierCV from it with these words.
 NOT_AT_HALF = {"check_classifiers_train": "Threshold at probability 0.5 does not hold"}
+# scikit-learn 1.6 makes data for this check in which a class has four members.
+FEW_ROWS = (
+    {"check_n_features_in_after_fitting": "five folds of a class of four members"}
+    if sklearn.__version__.startswith("1.6.")
+    else {}
+)
 
 # What is declared must fail (xfail is strict), and nothing else may.
 ESTIMATORS = [
     (ExpectedMetricClassifier(INNER), BATCH | NOT_AT_HALF),
     # Accuracy is best at 1/2, row by row: nothing to except.
     (ExpectedMetricClassifier(INNER, "accuracy"), {}),
-    (ExpectedMetricClassifier(INNER, scope="fixed", cv=3), {}),
+    (ExpectedMetricClassifier(INNER, scope="fixed"), FEW_ROWS),
     (
         ExpectedMetricClassifier(LinearSVC(), calibration="sigmoid", cv=2),
         BATCH | NOT_AT_HALF,

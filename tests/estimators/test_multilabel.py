@@ -214,7 +214,8 @@ def test_tags_say_what_it_takes():
     assert tags.classifier_tags.multi_label
     assert tags.target_tags.multi_output
     assert not tags.target_tags.single_output
-    assert tags.input_tags.sparse
+    inner = sklearn.utils.get_tags(FORMS["tree"])
+    assert tags.input_tags.sparse == inner.input_tags.sparse
 
 
 def test_rows_do_not_depend_on_the_batch_for_the_average_of_samples():
