@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut._validation import BoolArray, FloatArray
+from bestcut.many._counts import LARGEST_TABLES, count_laws
 from bestcut.many._laws import values_at_cut
 from bestcut.metrics import Metric
 from bestcut.scores import Atoms, Moments, Prediction, UtilityLaw
 from bestcut.scores._law import EPS
 
-_LARGEST_TABLES = 256
 _TOGETHER = 1024
 _GRID = 4096  # points of a law
 _NOISE = 16 * EPS  # of the largest mass of a law: what a transform adds to the others
@@ -38,7 +38,7 @@ class PredictionSet:
     def each(self, metric: Metric) -> list[Moments]:
         """Return the moments of every row's score."""
         out: list[Moments] = [Moments(0.0, 0.0, 0.0)] * self.p.shape[0]
-        if self.p.shape[1] > _LARGEST_TABLES:
+        if self.p.shape[1] > LARGEST_TABLES:
             for i, (p, labels) in enumerate(zip(self.p, self.labels, strict=True)):
                 out[i] = Prediction.of_labels(p, labels).moments(metric)
             return out
@@ -101,13 +101,13 @@ class PredictionSet:
             for i in range(0, which.size, _TOGETHER):
                 rows = which[i : i + _TOGETHER]
                 p, labels = self.p[rows], self.labels[rows]
-                above = _count_laws(p[labels].reshape(rows.size, k))
-                below = _count_laws(p[~labels].reshape(rows.size, m - k))
+                above = count_laws(p[labels].reshape(rows.size, k).T)
+                below = count_laws(p[~labels].reshape(rows.size, m - k).T)
                 yield rows, table, above, below
 
     def _row_laws(self, metric: Metric) -> Iterator[_GridLaw]:
         sign = 1.0 if metric.greater_is_better else -1.0
-        if self.p.shape[1] > _LARGEST_TABLES:
+        if self.p.shape[1] > LARGEST_TABLES:
             for p, labels in zip(self.p, self.labels, strict=True):
                 at = Prediction.of_labels(p, labels)
                 k, n = float(at.n_pred), float(at.n)
@@ -121,17 +121,6 @@ class PredictionSet:
             values = sign * table.ravel()
             for a, b in zip(above.T, below.T, strict=True):
                 yield _on_grid(values, np.multiply.outer(a, b).ravel())
-
-
-def _count_laws(p: FloatArray) -> FloatArray:
-    """Return the law of the number of positives in each row, as columns."""
-    law = np.zeros((p.shape[1] + 1, p.shape[0]))
-    law[0] = 1.0
-    for j, column in enumerate(p.T):
-        moved = law[: j + 1] * column
-        law[: j + 1] -= moved
-        law[1 : j + 2] += moved
-    return law
 
 
 class _GridLaw(NamedTuple):

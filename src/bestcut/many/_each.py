@@ -19,12 +19,11 @@ from bestcut._validation import (
     check_probabilities,
     check_whole_number,
 )
+from bestcut.many._counts import LARGEST_TABLES
 from bestcut.many._fractional import Kernel, fractional_kernel
 from bestcut.many._laws import law_kernel
 from bestcut.metrics import Metric, get
 from bestcut.solvers import select_solver
-
-_LARGEST_TABLES = 256  # probabilities in a problem that all pairs of counts are kept of
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -255,7 +254,7 @@ class _EqualSizes:
     def __init__(self, metric: Metric, m: int, n: int, low: int, high: int) -> None:
         self.metric, self.m, self.n, self.low, self.high = metric, m, n, low, high
         self.kernel: Kernel | None = fractional_kernel(metric, m, n)
-        if self.kernel is None and m <= _LARGEST_TABLES:
+        if self.kernel is None and m <= LARGEST_TABLES:
             self.kernel = law_kernel(metric, m, n)
 
     def blocks(self, count: int) -> Iterator[slice]:

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestcut._validation import FloatArray
+from bestcut.many._counts import count_laws
 from bestcut.metrics import Metric
 from bestcut.metrics._base import FractionalLinearMetric
 
@@ -142,13 +143,7 @@ def _product(eta: FloatArray, tau: FloatArray) -> FloatArray:
     out = np.ones((tau.size, eta.shape[1]))
     for i in range(0, eta.shape[0], _TOGETHER):
         some = eta[i : i + _TOGETHER]
-        law = np.zeros((some.shape[0] + 1, eta.shape[1]))
-        law[0] = 1.0
-        for j, p in enumerate(some):
-            moved = law[: j + 1] * p
-            law[: j + 1] -= moved
-            law[1 : j + 2] += moved
-        out *= np.vander(tau, law.shape[0], increasing=True) @ law
+        out *= np.vander(tau, some.shape[0] + 1, increasing=True) @ count_laws(some)
     return out
 
 

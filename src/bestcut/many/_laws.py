@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from bestcut._validation import FloatArray
+from bestcut.many._counts import add_instance
 from bestcut.many._fractional import EPS, Kernel
 from bestcut.metrics import Metric
 
@@ -29,9 +30,7 @@ def law_kernel(metric: Metric, m: int, n: int) -> Kernel:
         above[0] = 1.0
         for k in range(m + 1):
             if k:
-                moved = above[:k] * eta[k - 1]
-                above[:k] -= moved
-                above[1 : k + 1] += moved
+                add_instance(above, k - 1, eta[k - 1])
             inner = tables[k] @ below[k][: m - k + 1]
             out[k] = np.einsum("ar,ar->r", above[: k + 1], inner)
         return out
