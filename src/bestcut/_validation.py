@@ -228,6 +228,50 @@ def check_weights(values: Any, n: int, *, name: str = "sample_weight") -> FloatA
     return array
 
 
+def check_multiplicities(values: Any, n: int) -> NDArray[np.int64]:
+    """Return how often each of n scores occurs, once if nothing is said."""
+    if values is None:
+        return np.ones(n, dtype=np.int64)
+    array = check_real_array(values, name="counts")
+    if array.shape != (n,):
+        msg = f"`counts` must have shape ({n},); got shape {array.shape}."
+        raise ValueError(msg)
+    bad = ~((array >= 1.0) & (array <= 2.0**53) & (array == np.rint(array)))
+    if bad.any():
+        i = int(np.argmax(bad))
+        msg = (
+            f"`counts` must hold whole numbers from 1 on; got counts[{i}] = "
+            f"{float(array[i])}."
+        )
+        raise ValueError(msg)
+    return array.astype(np.int64)
+
+
+def without_principle(name: str, reason: str, way_out: str) -> SolverMismatchError:
+    """Return the refusal of a metric that may need more than ranking and cutting."""
+    return SolverMismatchError(
+        f"metric {name!r} is not known to satisfy the probability ranking principle, "
+        f"so ranking and cutting may miss its optimum. {reason} {way_out}"
+    )
+
+
+def other_scores(low: float, high: float, expected: int, given: int) -> ValueError:
+    """Return the refusal of scores that are not those of a summary."""
+    return ValueError(
+        f"`y_proba` must hold the scores that were summed up; between {low:.6g} and "
+        f"{high:.6g} there were {expected} of them, and {given} were given. Pass what "
+        "`select` returns for all of them, each once."
+    )
+
+
+def unreadable_summary(reason: str) -> ValueError:
+    """Return the refusal of bytes that are not a summary."""
+    return ValueError(
+        f"`data` is not a score summary: {reason}. Pass what `ScoreSummary.to_bytes` "
+        "returned."
+    )
+
+
 def check_counts(
     tp: Any, n_pred: Any, n_pos: Any, n: Any
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:

@@ -24,7 +24,7 @@ from bestcut.goals import Goal, LawGoal, Mean, check_goal
 from bestcut.goals._search import GoalSearch
 from bestcut.metrics import Metric, check_metric, get
 from bestcut.scores import ConfusionDistribution, Prediction, ScoreDistribution
-from bestcut.solvers import SOLVERS, Solution, Solver, select_solver
+from bestcut.solvers import SOLVERS, Solution, Solver, cuts_between, select_solver
 
 _MEAN = Mean()
 
@@ -49,6 +49,25 @@ class ExpectedScoreCurve:
     expected_score: FloatArray
     threshold: FloatArray
     error: float
+
+
+class Ranking:
+    """Probabilities, and the same in descending order once they are needed so."""
+
+    def __init__(self, p: FloatArray) -> None:
+        self._p = p
+
+    def keep(self) -> None:
+        """Be independent of the array that was given, which its owner may change."""
+        if "eta" not in self.__dict__:
+            self._p = self._p.copy()
+
+    @cached_property
+    def eta(self) -> FloatArray:
+        """The probabilities in descending order."""
+        eta = np.ascontiguousarray(np.sort(self._p)[::-1])
+        eta.flags.writeable = False
+        return eta
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -88,8 +107,12 @@ class Decision:
     solver: str
     goal: Goal
     goal_value: float
-    _eta: FloatArray = field(repr=False)
+    _ranking: Ranking = field(repr=False)
     _members: NDArray[np.intp] | None = field(repr=False)
+
+    @property
+    def _eta(self) -> FloatArray:
+        return self._ranking.eta
 
     @cached_property
     def curve(self) -> ExpectedScoreCurve:
@@ -106,9 +129,7 @@ class Decision:
     @cached_property
     def _prediction(self) -> Prediction:
         if self._members is None:
-            return Prediction(
-                self._eta[: self.n_positive], self._eta[self.n_positive :]
-            )
+            return Prediction.of_cut(self._eta, self.n_positive)
         chosen = np.zeros(self._eta.size, dtype=np.bool_)
         chosen[self._members] = True
         return Prediction.of_labels(self._eta, chosen)
@@ -220,8 +241,10 @@ def decide(
         Bounds on how many instances may be predicted positive.
     solver : str, default="auto"
         ``"auto"`` is ``"sweep"``, which takes any metric that qualifies and time
-        proportional to n after a sort. ``"quadratic"`` and ``"cubic"`` are the paper's
-        algorithms, ``"exhaustive"`` looks at all label vectors.
+        proportional to n after a sort, and for half a million instances or more
+        ``"summary"``, which sorts only what is near the cut. ``"quadratic"`` and
+        ``"cubic"`` are the paper's algorithms, ``"exhaustive"`` looks at all label
+        vectors.
 
     Returns
     -------
@@ -265,35 +288,37 @@ def decide(
             '`at_least`. Use solver="auto".'
         )
         raise SolverMismatchError(msg)
-    eta = np.ascontiguousarray(np.sort(p)[::-1])
+    ranking = Ranking(p)
+    allowed = None
     if floors:
-        allowed = _feasible(eta, floors, chosen_solver, low, high)
-        solution = chosen_solver.solve_among(eta, chosen_metric, allowed)
+        allowed = _feasible(ranking.eta, floors, chosen_solver, low, high)
+        solution = chosen_solver.solve_among(ranking.eta, chosen_metric, allowed)
     else:
-        allowed = None
-        solution = chosen_solver.solve(eta, chosen_metric, low, high)
+        scores = ranking.eta if chosen_solver.needs_order else p
+        solution = chosen_solver.solve(scores, chosen_metric, low, high)
     goal_value = solution.expected_score
     if isinstance(chosen_goal, LawGoal):
         if allowed is None:
-            allowed = _between(low, high, p.size)
-        search = GoalSearch(chosen_goal, eta, chosen_metric, allowed)
+            allowed = cuts_between(low, high, p.size)
+        search = GoalSearch(chosen_goal, ranking.eta, chosen_metric, allowed)
         k, goal_value = search.run(solution.n_positive)
-        moments = Prediction(eta[:k], eta[k:]).moments(chosen_metric)
+        moments = Prediction.of_cut(ranking.eta, k).moments(chosen_metric)
         solution = Solution(k, moments.mean, moments.error)
-    labels = _labels(p, eta, solution)
+    threshold = _threshold(ranking, solution)
+    labels = _labels(p, threshold, solution)
     labels.flags.writeable = False
-    eta.flags.writeable = False
+    ranking.keep()
     return Decision(
         labels=labels,
         n_positive=solution.n_positive,
-        threshold=_threshold(eta, solution),
+        threshold=threshold,
         expected_score=solution.expected_score,
         error=solution.error,
         metric=chosen_metric,
         solver=chosen_solver.name,
         goal=chosen_goal,
         goal_value=goal_value,
-        _eta=eta,
+        _ranking=ranking,
         _members=solution.members,
     )
 
@@ -330,16 +355,11 @@ def _check_floors(at_least: Any) -> dict[Metric, float]:
     return floors
 
 
-def _between(low: int, high: int, n: int) -> BoolArray:
-    k = np.arange(n + 1)
-    return (k >= low) & (k <= high)
-
-
 def _feasible(
     eta: FloatArray, floors: dict[Metric, float], solver: Solver, low: int, high: int
 ) -> BoolArray:
     """Return which cuts satisfy all constraints, refusing if none does."""
-    within = _between(low, high, eta.size)
+    within = cuts_between(low, high, eta.size)
     allowed = within.copy()
     reach, each = [], True
     for metric, floor in floors.items():
@@ -365,23 +385,25 @@ def _feasible(
     return allowed
 
 
-def _threshold(eta: FloatArray, solution: Solution) -> float:
+def _threshold(ranking: Ranking, solution: Solution) -> float:
     """Return the smallest probability that is predicted positive."""
+    if solution.threshold is not None:
+        return solution.threshold
     if solution.n_positive == 0:
         return float("inf")
     members = solution.members
     last = solution.n_positive - 1 if members is None else members[-1]
-    return float(eta[last])
+    return float(ranking.eta[last])
 
 
-def _labels(p: FloatArray, eta: FloatArray, solution: Solution) -> NDArray[np.bool_]:
+def _labels(p: FloatArray, threshold: float, solution: Solution) -> NDArray[np.bool_]:
     """Return the labels in input order; within a tie the earliest are positive."""
-    labels = np.zeros(p.size, dtype=np.bool_)
     if solution.members is not None:
+        labels = np.zeros(p.size, dtype=np.bool_)
         labels[np.argsort(-p, kind="stable")[solution.members]] = True
-    elif solution.n_positive > 0:
-        threshold = eta[solution.n_positive - 1]
-        np.greater(p, threshold, out=labels)
-        missing = solution.n_positive - int(np.count_nonzero(labels))
+        return labels
+    labels = p > threshold
+    missing = solution.n_positive - int(np.count_nonzero(labels))
+    if missing:
         labels[np.flatnonzero(p == threshold)[:missing]] = True
     return labels

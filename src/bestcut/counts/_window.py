@@ -114,28 +114,43 @@ def _of_small(eta: FloatArray) -> Law:
 
 
 def _by_power_sums(eta: FloatArray) -> Law:
-    """Return the law from power sums of the odds rho = eta / (1 - eta).
-
-    The generating function is prod (1 - eta) (1 + rho z). Differentiating its
-    logarithm, s p_s = sum_j (-1)^(j+1) q_j p_(s-j), where q_j = sum rho^j falls fast.
-    """
-    mean, largest = float(eta.sum()), float(eta.max(initial=0.0))
-    if largest == 0.0:
-        return NOTHING
-    length = min(eta.size, int(mean + 11.0 * np.sqrt(mean) + 30)) + 1
-    # Term j is at most mean largest^(j-1), times p_(s-j)/p_s of about (s/mean)^j.
-    terms = 1 + int(60.0 / -np.log(largest))
-    sums, log_none = np.zeros(terms), 0.0
+    """Return the law from the power sums of the odds."""
+    sums = np.zeros(power_sum_count(float(eta.max(initial=0.0))))
+    log_none = 0.0
     for i in range(0, eta.size, _CACHE):
         block = eta[i : i + _CACHE]
         odds = block / (1.0 - block)
         log_none += float(np.log1p(-block).sum())
         power = odds.copy()
-        for j in range(terms):
+        for j in range(sums.size):
             sums[j] += power.sum()
             power *= odds
-    sums[1::2] *= -1.0
+    return law_from_power_sums(eta.size, float(eta.sum()), log_none, sums)
+
+
+def power_sum_count(largest: float) -> int:
+    """Return how many power sums of odds a law needs, by its largest probability.
+
+    Term j is at most mean largest^(j-1), times p_(s-j)/p_s of about (s/mean)^j.
+    """
+    return 1 + int(60.0 / -np.log(largest)) if largest > 0.0 else 0
+
+
+def law_from_power_sums(
+    size: int, mean: float, log_none: float, sums: FloatArray
+) -> Law:
+    """Return the law of a count from sum rho^j, where rho = eta / (1 - eta) is small.
+
+    The generating function is prod (1 - eta) (1 + rho z). Differentiating its
+    logarithm, s p_s = sum_j (-1)^(j+1) q_j p_(s-j), where q_j = sum rho^j falls fast.
+    `log_none` is the sum of log(1 - eta).
+    """
+    terms = sums.size
+    if terms == 0:
+        return NOTHING
+    length = min(size, int(mean + 11.0 * np.sqrt(mean) + 30)) + 1
     recent = sums[::-1].copy()
+    recent[-2::-2] *= -1.0
     pmf = np.zeros(terms + length)
     pmf[terms] = np.exp(log_none)
     for s in range(1, length):

@@ -26,16 +26,24 @@ def block_edges(n: int, also: tuple[int, ...] = ()) -> NDArray[np.intp]:
     return np.unique([0, n, *half, *(n - edge for edge in half), *also]).astype(np.intp)
 
 
-def running_totals(totals: FloatArray) -> tuple[FloatArray, FloatArray]:
+def running_totals(
+    totals: FloatArray,
+    before: FloatArray | None = None,
+    after: FloatArray | None = None,
+) -> tuple[FloatArray, FloatArray]:
     """Return the sums of the columns before and from each edge on.
 
-    Extended precision keeps thousands of blocks from adding their rounding errors.
+    `before` and `after` are columns at either end, 0 unless given. Extended precision
+    keeps thousands of blocks from adding their rounding errors.
     """
-    above = np.zeros((totals.shape[0], totals.shape[1] + 1))
-    below = np.zeros_like(above)
-    wide = totals.astype(np.longdouble)
-    above[:, 1:] = np.cumsum(wide, axis=1)
-    below[:, :-1] = np.cumsum(wide[:, ::-1], axis=1)[:, ::-1]
+    wide = np.zeros((totals.shape[0], totals.shape[1] + 2), dtype=np.longdouble)
+    wide[:, 1:-1] = totals
+    if before is not None:
+        wide[:, 0] = before
+    if after is not None:
+        wide[:, -1] = after
+    above = np.cumsum(wide[:, :-1], axis=1).astype(np.float64)
+    below = np.cumsum(wide[:, :0:-1], axis=1)[:, ::-1].astype(np.float64)
     return above, below
 
 

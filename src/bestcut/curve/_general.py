@@ -22,6 +22,7 @@ from bestcut.counts._moments import (
     hermite_law,
     node_count,
 )
+from bestcut.counts._side import NOBODY, Side
 from bestcut.counts._window import NOTHING, Law, convolved, law_of, running_laws
 from bestcut.curve._blocks import BlockCurve, block_edges, running_totals
 from bestcut.metrics import Metric
@@ -88,20 +89,36 @@ def expectation(
 
 
 class GeneralCurve(BlockCurve):
-    """The curve of any metric."""
+    """The curve of any metric.
 
-    def __init__(self, eta: FloatArray, metric: Metric) -> None:
-        self.eta, self.metric, self.n = eta, metric, eta.size
+    `before` and `after` are the instances of the ranking above `eta` and below it, of
+    which only the cuts between are asked for; none unless given.
+    """
+
+    def __init__(
+        self,
+        eta: FloatArray,
+        metric: Metric,
+        before: Side = NOBODY,
+        after: Side = NOBODY,
+    ) -> None:
+        self.eta, self.metric = eta, metric
+        self.first, self.n = before.n, before.n + eta.size + after.n
         self.smooth = metric.smooth
         self.mean_above = "factorised" in metric.traits
-        self.edges = block_edges(self.n)
-        variance = running_totals(self._totals(np.full(self.edges.size - 1, 2))[1:2])
+        self.edges = block_edges(eta.size)
+        sides = before.sums(MOST_NODES), after.sums(MOST_NODES)
+        variance = running_totals(
+            self._totals(np.full(self.edges.size - 1, 2))[1:2],
+            *(sums[1:2] for sums in sides),
+        )
         # An edge needs as many sums as nodes, few where both sides vary much.
         needed = [np.array([node_count(x) for x in side[0]]) for side in variance]
         self.rows = np.maximum(needed[0][:-1], needed[1][1:])
-        self.above, self.below = running_totals(self._totals(self.rows))
-        self.laws_above = self._laws(range(self.edges.size), self.above[1])
-        self.laws_below = self._laws(range(self.edges.size - 1, -1, -1), self.below[1])
+        self.above, self.below = running_totals(self._totals(self.rows), *sides)
+        forth, back = range(self.edges.size), range(self.edges.size - 1, -1, -1)
+        self.laws_above = self._laws(forth, self.above[1], before)
+        self.laws_below = self._laws(back, self.below[1], after)
 
     def _totals(self, rows: NDArray[np.int_]) -> FloatArray:
         """Return the sums of so many features over each block, and 0 for the others."""
@@ -113,9 +130,11 @@ class GeneralCurve(BlockCurve):
     def _is_exact(self, variance: float) -> bool:
         return not self.metric.smooth or variance < LEAST_VARIANCE
 
-    def _laws(self, order: range, variance: FloatArray) -> dict[int, Law]:
+    def _laws(self, order: range, variance: FloatArray, end: Side) -> dict[int, Law]:
         """Return the exact laws at the edges that need them, from one end on."""
-        laws = {order[0]: NOTHING}
+        if not self._is_exact(variance[order[0]]):
+            return {}
+        laws = {order[0]: end.law}
         for j, i in pairwise(order):
             if not self._is_exact(variance[i]):
                 break
@@ -137,7 +156,7 @@ class GeneralCurve(BlockCurve):
 
     def _rates(self, group: list[int]) -> list[FloatArray]:
         """Return the expected score and its rates at some edges, or at a single one."""
-        cuts = self.edges[group].astype(np.float64)
+        cuts = self.first + self.edges[group].astype(np.float64)
         above = self._rule(self.above[:, group], self.laws_above.get(group[0]))
         below = self._rule(self.below[:, group], self.laws_below.get(group[0]))
         if self.mean_above:
@@ -174,7 +193,7 @@ class GeneralCurve(BlockCurve):
         out = np.empty(high - low + 1)
         for i, (start, stop) in enumerate(pairwise(parts)):
             here = slice(start, stop + 1)
-            cuts = np.arange(low + start, low + stop + 1.0)
+            cuts = np.arange(low + start, low + stop + 1.0) + self.first
             block = self.eta[low + start : low + stop]
             if self.mean_above:
                 above = rule_of_mean(sums[0, 0, here])

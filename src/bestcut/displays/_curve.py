@@ -220,5 +220,5 @@ def _legend_once(ax: Any) -> None:
 
 def _interval(decision: Decision, cut: int, level: float) -> tuple[float, float]:
     eta = decision.curve.threshold[1:]
-    at = Prediction(eta[:cut], eta[cut:])
+    at = Prediction.of_cut(eta, cut)
     return ScoreDistribution(at, decision.metric).interval(level)

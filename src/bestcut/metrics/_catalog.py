@@ -22,7 +22,6 @@ from bestcut.metrics._base import (
     Coefficients,
     FractionalLinearMetric,
     Metric,
-    confusion_from_counts,
     ratio,
 )
 
@@ -436,7 +435,10 @@ class _RatesMetric(Metric):
 
     def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
         """Evaluate without checks."""
-        return self.score_cells(*confusion_from_counts(tp, n_pred, n_pos, n))
+        n_neg = n - n_pos
+        tpr = ratio(tp, n_pos, self.zero_division)
+        tnr = ratio(n_neg - n_pred + tp, n_neg, self.zero_division)
+        return self.mean(tpr, tnr)
 
     def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         """Evaluate without checks at the four cells."""

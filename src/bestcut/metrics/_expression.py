@@ -131,7 +131,7 @@ class Formula:
             "n_pos": tp + fn,
         }
         with np.errstate(all="ignore"):  # what is no number is `zero_division`
-            return np.asarray(_value(self.tree, counts) + 0.0 * np.asarray(tp))
+            return _value(self.tree, counts) + 0.0 * tp
 
 
 def _parsed(text: str) -> ast.expr:

@@ -141,8 +141,7 @@ class CustomMetric(Metric):
             *(np.asarray(x, dtype=np.float64) for x in (tp, fp, fn, tn))
         )
         arguments = self._arguments(*cells)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = self.function(*arguments.values())
+        values = self.unchecked(*cells)
         undefined = None if self.form == "rates" else self.zero_division
         if undefined is None and not any(np.any(cell) for cell in cells):
             undefined = np.nan  # nothing to score: nobody need say what it is worth
@@ -153,6 +152,11 @@ class CustomMetric(Metric):
             arguments=arguments,
             undefined=undefined,
         )
+
+    def unchecked(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        """Return what the callable makes of the cells."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.function(*self._arguments(tp, fp, fn, tn).values())
 
     def _arguments(
         self, tp: FloatArray, fp: FloatArray, fn: FloatArray, tn: FloatArray

@@ -52,18 +52,19 @@ class ConfusionDistribution:
     def mean(self) -> CellNumbers:
         """Expected count of each cell."""
         at = self._prediction
-        # Negatives are summed themselves: n minus the positives would lose digits.
-        tp, fp = float(at.chosen.sum()), float((1.0 - at.chosen).sum())
-        fn, tn = float(at.others.sum()), float((1.0 - at.others).sum())
-        return CellNumbers(tp, fp, fn, tn)
+        return CellNumbers(
+            at.chosen.positives,
+            at.chosen.negatives,
+            at.others.positives,
+            at.others.negatives,
+        )
 
     @property
     def std(self) -> CellNumbers:
         """Standard deviation of each cell."""
         at = self._prediction
         caught, missed = (
-            float(np.sqrt(np.sum(side * (1.0 - side))))
-            for side in (at.chosen, at.others)
+            float(np.sqrt(side.variance)) for side in (at.chosen, at.others)
         )
         return CellNumbers(caught, caught, missed, missed)
 

@@ -7,21 +7,19 @@ confusion matrix follows. A prediction is therefore kept as two groups of probab
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from bestcut._validation import BoolArray, FloatArray
-from bestcut.counts._moments import LEAST_VARIANCE, features, hermite_law, node_count
-from bestcut.counts._window import NEGLIGIBLE, Law, law_of
+from bestcut.counts._moments import LEAST_VARIANCE, hermite_law, node_count
+from bestcut.counts._side import ListedSide, Side
+from bestcut.counts._window import NEGLIGIBLE, Law
 from bestcut.curve._general import Rule, rule_of_law
 from bestcut.metrics import Metric, check_metric
 from bestcut.scores._law import UtilityLaw, law_of_score
 
 EPS = float(np.finfo(float).eps)
-_BLOCK = 8192
 _EVALUATIONS = 500_000  # of the metric at a time
 
 
@@ -40,39 +38,40 @@ class _Sums(NamedTuple):
 
 
 class Prediction:
-    """The probabilities of the instances predicted positive, and of the others.
+    """The instances predicted positive, and the others.
 
     Attributes
     ----------
-    chosen, others : ndarray
-        The two groups, each in any order.
+    chosen, others : Side
+        The two groups.
     n, n_pred : int
         How many instances there are, and how many are predicted positive.
     """
 
-    def __init__(self, chosen: FloatArray, others: FloatArray) -> None:
+    def __init__(self, chosen: Side, others: Side) -> None:
         self.chosen, self.others = chosen, others
-        self.n, self.n_pred = chosen.size + others.size, chosen.size
+        self.n, self.n_pred = chosen.n + others.n, chosen.n
         self._rules: dict[bool, tuple[_SideRules, _SideRules]] = {}
+
+    @classmethod
+    def of_cut(cls, eta: FloatArray, k: int) -> Prediction:
+        """Return the prediction of the first k, where `eta` is sorted descending."""
+        return cls(ListedSide(eta[:k]), ListedSide(eta[k:]))
 
     @classmethod
     def of_labels(cls, p: FloatArray, labels: BoolArray) -> Prediction:
         """Return the prediction of these labels."""
-        return cls(p[labels], p[~labels])
+        return cls(ListedSide(p[labels]), ListedSide(p[~labels]))
 
-    @cached_property
+    @property
     def tp(self) -> Law:
         """The law of the positives that are caught."""
-        return law_of(self.chosen)
+        return self.chosen.law
 
-    @cached_property
+    @property
     def fn(self) -> Law:
         """The law of the positives that are missed."""
-        return law_of(self.others)
-
-    @cached_property
-    def _mean_n_pos(self) -> float:
-        return float(self.chosen.sum() + self.others.sum())
+        return self.others.law
 
     def moments(self, metric: Metric) -> Moments:
         """Return the mean and standard deviation of a metric.
@@ -90,7 +89,11 @@ class Prediction:
         fine = self._sums(metric, tp.fine, fn.fine)
         exact = tp.exact and fn.exact
         coarse = fine if exact else self._sums(metric, tp.coarse, fn.coarse)
-        lost = 0.0 if exact else self.n / max(self.n - self._mean_n_pos, 1.0)
+        lost = (
+            0.0
+            if exact
+            else self.n / max(self.chosen.negatives + self.others.negatives, 1.0)
+        )
         rounding = EPS * (72.0 + 8.0 * lost) + 64 * NEGLIGIBLE
         error = abs(fine.mean - coarse.mean) + rounding * fine.absolute
         return Moments(fine.mean, float(np.sqrt(fine.variance)), error)
@@ -114,8 +117,8 @@ class Prediction:
     def _rules_for(self, smooth: bool) -> tuple[_SideRules, _SideRules]:
         if smooth not in self._rules:
             self._rules[smooth] = (
-                _side_rules(self.chosen, smooth, lambda: self.tp),
-                _side_rules(self.others, smooth, lambda: self.fn),
+                _side_rules(self.chosen, smooth),
+                _side_rules(self.others, smooth),
             )
         return self._rules[smooth]
 
@@ -148,14 +151,11 @@ class _SideRules(NamedTuple):
     exact: bool
 
 
-def _side_rules(eta: FloatArray, smooth: bool, law: Callable[[], Law]) -> _SideRules:
-    variance = float(eta.sum() - eta @ eta)  # rounded, but only to choose
-    if not smooth or variance < LEAST_VARIANCE:
-        rule = rule_of_law(law())
+def _side_rules(side: Side, smooth: bool) -> _SideRules:
+    if not smooth or side.variance < LEAST_VARIANCE:
+        rule = rule_of_law(side.law)
         return _SideRules(rule, rule, exact=True)
-    nodes = node_count(variance)
-    blocks = [eta[i : i + _BLOCK] for i in range(0, eta.size, _BLOCK)]
-    totals = np.stack([features(block, nodes + 2).sum(axis=1) for block in blocks])
-    sums = totals.astype(np.longdouble).sum(axis=0).astype(np.float64)[:, None]
+    nodes = node_count(side.variance)
+    sums = side.sums(nodes + 2)[:, None]
     coarse, fine = (Rule(*hermite_law(sums, m)) for m in (nodes, nodes + 2))
     return _SideRules(coarse, fine, exact=False)

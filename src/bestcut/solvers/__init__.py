@@ -1,6 +1,6 @@
 """Ways to the best cut: the paper's algorithms and enumeration."""
 
-from bestcut.solvers._base import Curve, Solution, Solver
+from bestcut.solvers._base import Curve, Solution, Solver, cuts_between
 from bestcut.solvers._select import SOLVERS, select_solver
 
-__all__ = ["SOLVERS", "Curve", "Solution", "Solver", "select_solver"]
+__all__ = ["SOLVERS", "Curve", "Solution", "Solver", "cuts_between", "select_solver"]

@@ -28,13 +28,15 @@ class Solution:
     """The best prediction a solver found.
 
     `members` are the positions, in descending order of probability, that are predicted
-    positive; None stands for the first `n_positive`.
+    positive; None stands for the first `n_positive`. `threshold` is the smallest of
+    their probabilities, where a solver that does not sort has found it.
     """
 
     n_positive: int
     expected_score: float
     error: float
     members: NDArray[np.intp] | None = None
+    threshold: float | None = None
 
 
 class Solver(ABC):
@@ -48,14 +50,20 @@ class Solver(ABC):
         Traits that a metric must declare.
     needs_prp : bool
         Whether only top-k predictions are considered.
+    needs_order : bool
+        Whether `solve` wants the probabilities sorted.
     max_n : int or None
         The largest number of instances that is accepted.
+    pays_from : int
+        The number of instances from which on ``"auto"`` may take it.
     """
 
     name: str
     requires: frozenset[str] = frozenset()
     needs_prp: bool = True
+    needs_order: bool = True
     max_n: int | None = None
+    pays_from: int = 0
 
     @abstractmethod
     def curve(self, eta: FloatArray, metric: Metric) -> Curve:
@@ -63,8 +71,7 @@ class Solver(ABC):
 
     def solve(self, eta: FloatArray, metric: Metric, low: int, high: int) -> Solution:
         """Return the best prediction with `low` to `high` positives."""
-        k = np.arange(eta.size + 1)
-        return self.solve_among(eta, metric, (low <= k) & (k <= high))
+        return self.solve_among(eta, metric, cuts_between(low, high, eta.size))
 
     def solve_among(
         self, eta: FloatArray, metric: Metric, allowed: BoolArray
@@ -74,6 +81,12 @@ class Solver(ABC):
         sign = 1.0 if metric.greater_is_better else -1.0
         k = int(np.argmax(np.where(allowed, sign * curve.expected_score, -np.inf)))
         return Solution(k, float(curve.expected_score[k]), curve.error)
+
+
+def cuts_between(low: int, high: int, n: int) -> BoolArray:
+    """Return which of the cuts 0 to n have `low` to `high` positives."""
+    k = np.arange(n + 1)
+    return (low <= k) & (k <= high)
 
 
 def summation_error(n: int, scale: float) -> float:

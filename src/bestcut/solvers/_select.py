@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from bestcut._validation import SolverMismatchError, unknown_name
+from bestcut._validation import SolverMismatchError, unknown_name, without_principle
 from bestcut.metrics import Metric, check_metric
 from bestcut.solvers._base import Solver
 from bestcut.solvers._cubic import CubicSolver
 from bestcut.solvers._exhaustive import ExhaustiveSolver
 from bestcut.solvers._quadratic import QuadraticSolver
+from bestcut.solvers._summary import SummarySolver
 from bestcut.solvers._sweep import SweepSolver
 
 # In the order in which "auto" prefers them; enumeration is only ever chosen by name.
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
     for solver in (
+        SummarySolver(),
         SweepSolver(),
         QuadraticSolver(),
         CubicSolver(),
@@ -34,7 +36,9 @@ def select_solver(name: str, metric: Metric, n: int) -> Solver:
         fits = [
             solver
             for solver in SOLVERS.values()
-            if solver.needs_prp and _mismatch(solver, metric, n) is None
+            if solver.needs_prp
+            and n >= solver.pays_from
+            and _mismatch(solver, metric, n) is None
         ]
         solver = fits[0]
     elif isinstance(name, str) and name in SOLVERS:
@@ -83,9 +87,5 @@ def _refuse_without_prp(metric: Metric, n: int) -> None:
         else f'Only solver="exhaustive" could do it, and only for n <= {limit}; n is '
         f"{n} here."
     )
-    msg = (
-        f"metric {metric.name!r} is not known to satisfy the probability ranking "
-        f"principle, so ranking and cutting may miss its optimum. {check.reason} "
-        f"{way_out}"
-    )
-    raise SolverMismatchError(msg)
+    error = without_principle(metric.name, check.reason, way_out)
+    raise error

@@ -64,5 +64,5 @@ def _running_error(eta: FloatArray, metric: Metric) -> float:
 
 def _certified(eta: FloatArray, metric: Metric, k: int) -> tuple[float, float]:
     """Return the expected score of one cut by a second way, and its error's bound."""
-    moments = Prediction(eta[:k], eta[k:]).moments(metric)
+    moments = Prediction.of_cut(eta, k).moments(metric)
     return moments.mean, moments.error

@@ -1,0 +1,38 @@
+"""The solver for large n: a summary instead of a sort, with the best cut proved."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bestcut._validation import FloatArray
+from bestcut.metrics import Metric
+from bestcut.solvers._base import Solution
+from bestcut.solvers._sweep import SweepSolver
+from bestcut.summary import Bracket
+from bestcut.summary._table import quick_table
+
+
+class SummarySolver(SweepSolver):
+    """Any metric; see `bestcut.summary` for how.
+
+    Where the bounds leave much of the ranking open, as they do when all scores are
+    nearly the same, it sorts and sweeps.
+    """
+
+    name = "summary"
+    needs_order = False
+    pays_from = 1 << 19
+
+    def solve(self, eta: FloatArray, metric: Metric, low: int, high: int) -> Solution:
+        """Return the best cut with `low` to `high` positives; `eta` in any order."""
+        bracket = Bracket(quick_table(eta), metric, low, high)
+        if bracket.n_wanted <= eta.size // 8:
+            cut = bracket.refine(eta[bracket.window.contains(eta)])
+            return Solution(
+                cut.n_positive, cut.expected_score, cut.error, threshold=cut.threshold
+            )
+        ordered = np.ascontiguousarray(np.sort(eta)[::-1])
+        found = super().solve(ordered, metric, low, high)
+        k = found.n_positive
+        threshold = float(ordered[k - 1]) if k else np.inf
+        return Solution(k, found.expected_score, found.error, threshold=threshold)

@@ -1,0 +1,408 @@
+"""Between which probabilities the best cut is, and the cut itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestcut._validation import (
+    BoolArray,
+    FloatArray,
+    check_multiplicities,
+    check_probabilities,
+    check_whole_number,
+    other_scores,
+)
+from bestcut.metrics import Metric, get
+from bestcut.scores import ConfusionDistribution, Prediction, ScoreDistribution
+from bestcut.summary._bins import BINS, bin_of, geometry
+from bestcut.summary._runs import Found, best_cut_in_run, consecutive
+from bestcut.summary._search import CutSearch
+from bestcut.summary._table import BinTable
+
+_LISTED = 1 << 16  # a bin with more is on no side whose law must be exact
+_FEW = 2  # intervals that are compared with, instead of looking up bins
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Cut:
+    """The best cut of a ranking, found without sorting it.
+
+    Attributes
+    ----------
+    threshold : float
+        Smallest probability predicted positive; inf when none is.
+    n_positive : int
+        How many are predicted positive.
+    n_tied : int
+        How many of those whose probability is the threshold are positive: the earliest,
+        as far as there is an order.
+    expected_score : float
+        Expected metric of the prediction.
+    error : float
+        Bound on what the expected score may be wrong by, or worse than the best.
+    metric : Metric
+        What was maximised (a loss: minimised).
+    n : int
+        How many instances there are.
+    """
+
+    threshold: float
+    n_positive: int
+    n_tied: int
+    expected_score: float
+    error: float
+    metric: Metric
+    n: int
+    _prediction: Prediction = field(repr=False)
+
+    def labels(self, y_proba: Any, tied_before: int = 0) -> BoolArray:
+        """Return the labels of a chunk.
+
+        Parameters
+        ----------
+        y_proba : array-like of shape (m,)
+            The probabilities of the chunk.
+        tied_before : int, default=0
+            How many probabilities equal to the threshold came in chunks before this.
+
+        Returns
+        -------
+        ndarray of bool, shape (m,)
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> scores = [0.7, 0.1, 0.4, 0.35]
+        >>> bracket = bestcut.ScoreSummary.from_scores(scores).bracket("f1")
+        >>> bracket.refine(bracket.select(scores)).labels(scores).tolist()
+        [True, False, True, True]
+        """
+        p = check_probabilities(y_proba)
+        check_whole_number(tied_before, name="tied_before")
+        labels = p > self.threshold
+        tied = np.flatnonzero(p == self.threshold)
+        labels[tied[: max(self.n_tied - tied_before, 0)]] = True
+        return labels
+
+    def distribution(self, metric: str | Metric | None = None) -> ScoreDistribution:
+        """Return the law of the score of this cut.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            Another metric than the one the cut was made for.
+
+        Returns
+        -------
+        ScoreDistribution
+            With ``mean``, ``std``, ``quantile``, ``interval``, ``prob_at_least``.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> scores = [0.9, 0.8, 0.6, 0.3, 0.2, 0.1] * 50
+        >>> bracket = bestcut.ScoreSummary.from_scores(scores).bracket("f1")
+        >>> bracket.refine(bracket.select(scores)).distribution()
+        F1 0.780, 90% between 0.739 and 0.818
+        """
+        return ScoreDistribution(
+            self._prediction, self.metric if metric is None else get(metric)
+        )
+
+    def confusion(self) -> ConfusionDistribution:
+        """Return the law of the confusion matrix of this cut.
+
+        Returns
+        -------
+        ConfusionDistribution
+            With ``mean``, ``std``, ``interval`` and ``matrix``.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> scores = [0.9, 0.8, 0.6, 0.3, 0.2, 0.1] * 50
+        >>> bracket = bestcut.ScoreSummary.from_scores(scores).bracket("f1")
+        >>> round(bracket.refine(bracket.select(scores)).confusion().mean.tp, 9)
+        115.0
+        """
+        return ConfusionDistribution(self._prediction)
+
+    def __repr__(self) -> str:
+        return (
+            f"Cut({self.metric.name}: {self.n_positive} of {self.n} positive, "
+            f"threshold {self.threshold:.6g}, expected score {self.expected_score:.6g} "
+            f"[error {self.error:.1e}])"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """Which scores a bracket asks for; small, and safe to send to other processes.
+
+    Attributes
+    ----------
+    low, high : ndarray
+        Intervals of probabilities, ends included.
+    """
+
+    low: FloatArray
+    high: FloatArray
+
+    def select(self, y_proba: Any) -> FloatArray:
+        """Return the scores that lie in the window.
+
+        Parameters
+        ----------
+        y_proba : array-like of shape (m,)
+            Probabilities.
+
+        Returns
+        -------
+        ndarray
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> bracket = bestcut.ScoreSummary.from_scores([0.7, 0.1, 0.4]).bracket("f1")
+        >>> bracket.window.select([0.0, 0.4, 1.0]).tolist()
+        [0.4]
+        """
+        p = check_probabilities(y_proba)
+        return p[self.contains(p)]
+
+    def contains(self, p: FloatArray) -> BoolArray:
+        """Return which of some checked probabilities lie in the window."""
+        if self.low.size > _FEW:
+            wanted = np.zeros(BINS, dtype=np.bool_)
+            for low, high in zip(bin_of(self.low), bin_of(self.high), strict=True):
+                wanted[low : high + 1] = True
+            return wanted[bin_of(p)]
+        out = np.zeros(p.size, dtype=np.bool_)
+        for low, high in zip(self.low.tolist(), self.high.tolist(), strict=True):
+            out |= (p >= low) & (p <= high)
+        return out
+
+
+def _best_first(found: Found) -> tuple[float, int]:
+    """Order cuts by their utility; of equal ones the shorter is better."""
+    return found.utility, -found.above.n
+
+
+class Bracket:
+    """Where the best cut is, proved from a summary alone.
+
+    Attributes
+    ----------
+    metric : Metric
+        What is maximised (a loss: minimised).
+    low, high : float
+        The threshold of the best cut lies between these probabilities, unless nothing
+        is predicted positive.
+    lower_bound, upper_bound : float
+        Between which the best expected score lies, proved.
+    window : Window
+        The scores that `refine` needs.
+    n_wanted : int
+        How many they are.
+
+    Notes
+    -----
+    The bounds are theorems about a formula, evaluated in floating point without
+    directed rounding, with 1e-12 of the largest score to spare. They take for granted
+    that no score exceeds 1e40 where its counts have a probability below 1e-60. For a
+    metric that is not smooth, or a callable that cannot be followed, nothing is left
+    out: every score is wanted.
+    """
+
+    def __init__(self, table: BinTable, metric: Metric, low: int, high: int) -> None:
+        self.metric, self._table, self._bounds = metric, table, (low, high)
+        self._search = search = CutSearch(table, metric, low, high)
+        kept = search.run()
+        self._candidates = consecutive(kept)
+        ends = np.array([edge - 1 for edge in search.edges if edge > 0], dtype=np.intp)
+        holding = np.union1d(kept, ends)
+        self._wanted = self._wanted_bins(holding)
+        self.n_wanted = int(table.count[self._wanted].sum())
+        shape = geometry()
+        self.low = float(shape.low[table.key[holding]].min(initial=1.0))
+        self.high = float(shape.high[table.key[holding]].max(initial=0.0))
+        lower = search.lower - search.error()
+        bounds = sorted((search.sign * lower, search.sign * search.upper))
+        self.lower_bound, self.upper_bound = bounds
+        runs = consecutive(np.flatnonzero(self._wanted))
+        self.window = Window(
+            np.array([shape.low[table.key[last - 1]] for _, last in runs]),
+            np.array([shape.high[table.key[first]] for first, _ in runs]),
+        )
+
+    def _wanted_bins(self, holding: NDArray[np.intp]) -> BoolArray:
+        """Return the bins that can hold the cut, and those that exact laws need."""
+        table, search = self._table, self._search
+        wanted = np.zeros(len(table), dtype=np.bool_)
+        wanted[holding] = True
+        listed = table.wanted()
+        edges = [(edge, edge) for edge in search.edges]
+        for first, last in self._candidates + edges:
+            if search.is_exact(float(search.above[1, first])):
+                wanted[:last] |= listed[:last]
+            if search.is_exact(float(search.below[1, last])):
+                wanted[first:] |= listed[first:]
+        return wanted
+
+    def select(self, y_proba: Any) -> FloatArray:
+        """Return the scores that `refine` needs.
+
+        Parameters
+        ----------
+        y_proba : array-like of shape (m,)
+            Probabilities, all or a chunk of those that were summed up.
+
+        Returns
+        -------
+        ndarray
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> bracket = bestcut.ScoreSummary.from_scores([0.7, 0.1, 0.4]).bracket("f1")
+        >>> bracket.select([0.7, 0.1, 0.4]).tolist()
+        [0.4]
+        """
+        return self.window.select(y_proba)
+
+    def refine(self, y_proba: Any, counts: Any = None) -> Cut:
+        """Fix the cut exactly.
+
+        Parameters
+        ----------
+        y_proba : array-like of shape (m,)
+            What `select` returns for all the scores that were summed up, in any order;
+            more does no harm.
+        counts : array-like of shape (m,), optional
+            How often each of them occurs; once unless given.
+
+        Returns
+        -------
+        Cut
+            With ``threshold``, ``n_positive``, ``n_tied``, ``expected_score``,
+            ``error``, ``labels()``, ``distribution()``.
+
+        Raises
+        ------
+        ValueError
+            If scores are missing, or there are some that were never summed up.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> scores = [0.7, 0.1, 0.4, 0.35]
+        >>> bracket = bestcut.ScoreSummary.from_scores(scores).bracket("f1")
+        >>> bracket.refine(bracket.select(scores))  # doctest: +ELLIPSIS
+        Cut(f1: 3 of 4 positive, threshold 0.35, expected score 0.591313 [error ...])
+        """
+        values, sizes, bins = self._collected(y_proba, counts)
+        search = self._informed(values, sizes, bins)
+        found = []
+        for first, last in self._candidates:
+            here = (bins >= first) & (bins < last)
+            sides = search.side(first, below=False), search.side(last, below=True)
+            found.append(
+                best_cut_in_run(
+                    values[here], sizes[here], self.metric, self._bounds, sides
+                )
+            )
+        for edge in self._search.edges:
+            inside = values[bins == edge - 1]
+            threshold = float(inside[-1]) if edge > 0 else np.inf
+            found.append(self._at_edge(search, edge, threshold))
+        best = max((x for x in found if x is not None), key=_best_first)
+        k = best.above.n
+        prediction = Prediction(best.above, best.below)
+        moments = prediction.moments(self.metric)
+        return Cut(
+            threshold=best.threshold,
+            n_positive=k,
+            n_tied=k - self._n_greater(best.threshold, values, sizes, bins),
+            expected_score=moments.mean,
+            # Two cuts that were compared may each be wrong by as much as this one.
+            error=3.0 * moments.error + search.left_out(),
+            metric=self.metric,
+            n=self._table.n,
+            _prediction=prediction,
+        )
+
+    def _collected(self, y_proba: Any, counts: Any) -> tuple[Any, Any, Any]:
+        """Return the wanted values in descending order, how often, and their bins."""
+        p = check_probabilities(y_proba)
+        sizes = check_multiplicities(counts, p.size)
+        values, place = np.unique(p, return_inverse=True)
+        total = np.zeros(values.size, dtype=np.int64)
+        np.add.at(total, place, sizes)
+        values, total = values[::-1], total[::-1]
+        table = self._table
+        keys = bin_of(values)
+        given = np.zeros(BINS, dtype=np.int64)
+        np.add.at(given, keys, total)
+        expected = np.zeros(BINS, dtype=np.int64)
+        expected[table.key] = table.count
+        known = np.zeros(BINS, dtype=np.bool_)
+        known[table.key] = ~self._wanted
+        # Bins that nobody asked for may be there in part; bins that were empty may not.
+        wrong = np.flatnonzero((given != expected) & ~(known & (given < expected)))
+        if wrong.size:
+            shape, i = geometry(), wrong[-1]
+            ends = float(shape.low[i]), float(shape.high[i])
+            error = other_scores(*ends, int(expected[i]), int(given[i]))
+            raise error
+        where = np.zeros(BINS, dtype=np.intp)
+        where[table.key] = np.arange(len(table))
+        bins = where[keys]
+        kept = self._wanted[bins] if len(table) else np.zeros(0, dtype=np.bool_)
+        return values[kept], total[kept], bins[kept]
+
+    def _informed(
+        self, values: FloatArray, sizes: NDArray[np.int64], bins: NDArray[np.intp]
+    ) -> CutSearch:
+        """Return the search with the laws of what is now known one by one."""
+        listed = np.flatnonzero(self._table.wanted() & self._wanted)
+        known = {}
+        for i in listed[self._table.count[listed] <= _LISTED].tolist():
+            here = bins == i
+            known[i] = np.repeat(values[here], sizes[here])
+        if not known:
+            return self._search
+        table = self._table.knowing(known)
+        search = CutSearch(table, self.metric, *self._bounds)
+        search.largest = self._search.largest
+        return search
+
+    def _at_edge(self, search: CutSearch, edge: int, threshold: float) -> Found:
+        above, below = search.side(edge, below=False), search.side(edge, below=True)
+        mean = Prediction(above, below).moments(self.metric).mean
+        return Found(search.sign * mean, threshold, above, below)
+
+    def _n_greater(
+        self,
+        threshold: float,
+        values: FloatArray,
+        sizes: NDArray[np.int64],
+        bins: NDArray[np.intp],
+    ) -> int:
+        """Return how many scores are greater than the threshold."""
+        here = np.flatnonzero(values == threshold)
+        if here.size == 0:
+            return 0
+        i = bins[here[0]]
+        more = sizes[(bins == i) & (values > threshold)].sum()
+        return int(self._table.start[i] + more)
+
+    def __repr__(self) -> str:
+        return (
+            f"Bracket({self.metric.name}: best expected score between "
+            f"{self.lower_bound:.6g} and {self.upper_bound:.6g}, threshold between "
+            f"{self.low:.6g} and {self.high:.6g}, {self.n_wanted} scores wanted)"
+        )

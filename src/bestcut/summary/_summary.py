@@ -1,0 +1,301 @@
+"""A summary of probabilities that can be merged, stored and sent."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import Any
+
+import numpy as np
+
+from bestcut._validation import (
+    check_bounds,
+    check_probabilities,
+    unreadable_summary,
+    without_principle,
+)
+from bestcut.metrics import Metric, check_metric, get
+from bestcut.summary._bins import BINS, MOMENTS, count_and_moments
+from bestcut.summary._bracket import Bracket
+from bestcut.summary._table import BinTable
+
+_MAGIC, _VERSION = b"bestcut.summary\0", 1
+_HEADER = struct.Struct("<16sHII")  # magic, version, bins, checksum of what follows
+_RECORD = np.dtype([("bin", "<u2"), ("count", "<i8"), ("moments", "<f8", (MOMENTS,))])
+_MOST = 1 << 53  # instances; counts are exact as floats up to here
+
+
+class ScoreSummary:
+    """What a decision needs to know of any number of scores, in about a megabyte.
+
+    Probabilities go into bins that are 0.4% wide, in p and in 1 - p; a bin keeps its
+    count and four moments. Summaries of chunks, files or machines merge into that of
+    everything, in any order, up to rounding: counts are exact, and sums of N numbers
+    carry errors of a few machine epsilons times the square root of N, of the bin's
+    width.
+
+    Attributes
+    ----------
+    n : int
+        How many probabilities there are.
+    expected_positives : float
+        Their sum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bestcut
+    >>> chunks = np.random.default_rng(0).beta(0.3, 3, size=(10, 1000))
+    >>> summary = bestcut.ScoreSummary()
+    >>> for chunk in chunks:  # first pass
+    ...     summary.update(chunk)
+    >>> bracket = summary.bracket("f1")
+    >>> inside = np.concatenate([bracket.select(chunk) for chunk in chunks])  # second
+    >>> cut = bracket.refine(inside)
+    >>> cut.n_positive == bestcut.decide(chunks.ravel(), "f1").n_positive
+    True
+    """
+
+    def __init__(self) -> None:
+        self._count = np.zeros(BINS, dtype=np.int64)
+        self._moments = np.zeros((MOMENTS, BINS))
+
+    @classmethod
+    def from_scores(cls, y_proba: Any) -> ScoreSummary:
+        """Return the summary of some probabilities.
+
+        Parameters
+        ----------
+        y_proba : array-like of shape (m,)
+            Calibrated probabilities.
+
+        Returns
+        -------
+        ScoreSummary
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> bestcut.ScoreSummary.from_scores([0.5, 0.25]).expected_positives
+        0.75
+        """
+        summary = cls()
+        summary.update(y_proba)
+        return summary
+
+    @property
+    def n(self) -> int:
+        """How many probabilities there are."""
+        return int(self._count.sum())
+
+    @property
+    def expected_positives(self) -> float:
+        """The sum of the probabilities."""
+        return float(self._table().sums[0].sum()) if self.n else 0.0
+
+    def update(self, y_proba: Any) -> None:
+        """Add some probabilities.
+
+        Parameters
+        ----------
+        y_proba : array-like of shape (m,)
+            Calibrated probabilities.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> summary = bestcut.ScoreSummary()
+        >>> summary.update([0.5, 0.25])
+        >>> summary.n
+        2
+        """
+        count, moments = count_and_moments(check_probabilities(y_proba))
+        self._count += count
+        self._moments += moments
+
+    def merge(self, other: ScoreSummary) -> ScoreSummary:
+        """Return the summary of the probabilities of both.
+
+        Parameters
+        ----------
+        other : ScoreSummary
+            Another summary; neither is changed.
+
+        Returns
+        -------
+        ScoreSummary
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> one = bestcut.ScoreSummary.from_scores([0.5, 0.25])
+        >>> one.merge(bestcut.ScoreSummary.from_scores([1.0])).n
+        3
+        """
+        if not isinstance(other, ScoreSummary):
+            msg = f"`other` must be a ScoreSummary; got {type(other).__name__}."
+            raise TypeError(msg)
+        out = ScoreSummary()
+        out._count = self._count + other._count
+        out._moments = self._moments + other._moments
+        return out
+
+    def bracket(
+        self,
+        metric: str | Metric = "f1",
+        *,
+        min_positives: int = 0,
+        max_positives: int | None = None,
+    ) -> Bracket:
+        """Say where the best cut is, and between which bounds its expected score.
+
+        Parameters
+        ----------
+        metric : str or Metric, default="f1"
+            What to maximise; a loss is minimised.
+        min_positives, max_positives : int, optional
+            Bounds on how many instances may be predicted positive.
+
+        Returns
+        -------
+        Bracket
+            With ``low``, ``high``, ``lower_bound``, ``upper_bound``, ``select()`` and
+            ``refine()``.
+
+        Raises
+        ------
+        SolverMismatchError
+            If the metric does not satisfy the ranking principle.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bestcut
+        >>> scores = np.random.default_rng(0).beta(0.3, 3, size=100_000)
+        >>> bestcut.ScoreSummary.from_scores(scores).bracket("f1")  # doctest: +ELLIPSIS
+        Bracket(f1: best expected score between 0.464894 ... scores wanted)
+        """
+        chosen = get(metric)
+        check = check_metric(chosen)
+        if not check.prp:
+            error = without_principle(
+                chosen.name, check.reason, 'See `bestcut.decide(solver="exhaustive")`.'
+            )
+            raise error
+        low, high = check_bounds(min_positives, max_positives, self.n)
+        return Bracket(self._table(), chosen, low, high)
+
+    def _table(self) -> BinTable:
+        return BinTable(self._count, self._moments)
+
+    def to_bytes(self) -> bytes:
+        """Return the summary as bytes, fewer than 1.4 million.
+
+        Returns
+        -------
+        bytes
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> data = bestcut.ScoreSummary.from_scores([0.5, 0.25]).to_bytes()
+        >>> bestcut.ScoreSummary.from_bytes(data).n
+        2
+        """
+        bins = np.flatnonzero(self._count)
+        records = np.empty(bins.size, dtype=_RECORD)
+        records["bin"], records["count"] = bins, self._count[bins]
+        records["moments"] = self._moments[:, bins].T
+        body = records.tobytes()
+        return _HEADER.pack(_MAGIC, _VERSION, bins.size, zlib.crc32(body)) + body
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> ScoreSummary:
+        """Return the summary that `to_bytes` stored. Safe for bytes from anyone.
+
+        Parameters
+        ----------
+        data : bytes
+            What `to_bytes` returned, in this or an older version of bestcut.
+
+        Returns
+        -------
+        ScoreSummary
+
+        Raises
+        ------
+        ValueError
+            If the bytes are cut off, damaged, of a newer version or something else.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> data = bestcut.ScoreSummary.from_scores([0.5, 0.25]).to_bytes()
+        >>> bestcut.ScoreSummary.from_bytes(data).expected_positives
+        0.75
+        """
+        if not isinstance(data, bytes | bytearray | memoryview):
+            msg = f"`data` must be bytes; got {type(data).__name__}."
+            raise TypeError(msg)
+        records = _records(bytes(data))
+        summary = cls()
+        bins = records["bin"].astype(np.intp)
+        summary._count[bins] = records["count"]
+        summary._moments[:, bins] = records["moments"].T
+        return summary
+
+    def __repr__(self) -> str:
+        return (
+            f"ScoreSummary({self.n} scores, {self.expected_positives:.6g} expected "
+            "positives)"
+        )
+
+
+def _records(data: bytes) -> Any:
+    """Return the records of stored bytes, refusing what no summary can hold."""
+    if len(data) < _HEADER.size:
+        error = unreadable_summary(f"it has {len(data)} bytes, fewer than a header")
+        raise error
+    magic, version, bins, checksum = _HEADER.unpack_from(data)
+    body = data[_HEADER.size :]
+    reason = None
+    if magic != _MAGIC:
+        reason = "it begins with something else"
+    elif version != _VERSION:
+        reason = f"it is of version {version}, and this one reads {_VERSION}"
+    elif len(body) != bins * _RECORD.itemsize:
+        reason = f"it has {len(body)} bytes where {bins} bins should be"
+    elif zlib.crc32(body) != checksum:
+        reason = "its checksum is wrong"
+    if reason is not None:
+        error = unreadable_summary(reason)
+        raise error
+    records = np.frombuffer(body, dtype=_RECORD)
+    if not _is_possible(records):
+        error = unreadable_summary("it holds numbers that no scores have")
+        raise error
+    return records
+
+
+def _is_possible(records: Any) -> bool:
+    """Return whether the numbers could be those of scores.
+
+    Offsets lie in [-1, 1], so |s⁴| <= |s²| <= 1 and so on, and the square of a sum is
+    at most n times the sum of squares; rounding is given 1e-9.
+    """
+    bins, count = records["bin"].astype(np.int64), records["count"]
+    first, second, third, fourth = records["moments"].T
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(
+            np.all(np.diff(bins) > 0)
+            and np.all(bins < BINS)
+            and np.all((count > 0) & (count <= _MOST))
+            and float(count.astype(np.float64).sum()) <= _MOST
+            and np.all(np.isfinite(records["moments"]))
+            and np.all((second >= 0) & (second <= count))
+            and np.all(fourth >= 0)
+            and np.all(fourth <= second * (1 + 1e-9))
+            and np.all(np.abs(third) <= second * (1 + 1e-9))
+            and np.all(np.abs(first) <= count)
+            and np.all(first**2 <= count * second * (1 + 1e-9))
+        )
