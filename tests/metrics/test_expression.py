@@ -288,3 +288,41 @@ def test_what_is_executed_would_be_noticed():
 
     with pytest.raises(AssertionError):
         run()
+
+
+@pytest.mark.parametrize(
+    ("text", "smooth"),
+    [
+        ("sqrt(tp/(tp+fn) * tn/(tn+fp))", True),
+        ("(tp*tn - fp*fn) / sqrt((tp+fp)*(tp+fn)*(tn+fp)*(tn+fn))", True),
+        ("1 / (1/tp + 1/tn)", True),
+        ("-(n_pred - n_pos)**2 / n**2", True),
+        ("abs(tp + fp) / n", True),
+        ("tp / (-tp - fp - 1) + 0.1*tn", True),
+        ("max(tp, fp)", False),
+        ("abs(tp - fp)", False),
+        ("tp*tn / (fp - fn)", False),
+        ("sqrt(tp - fp)", False),
+        ("tp**9 / n**9", False),
+        ("tp**n", False),
+        ("tp*fp / 0", False),
+    ],
+)
+def test_which_formulas_are_smooth(text, smooth):
+    assert from_expression(text).smooth is smooth
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("sqrt(tp/(tp+fn) * tn/(tn+fp))", "gmean"),
+        ("(tp*tn - fp*fn) / sqrt((tp+fp)*(tp+fn)*(tn+fp)*(tn+fn))", "mcc"),
+        ("1 - ((fn/(tp+fn))**2 + (fp/(tn+fp))**2) / 2", "qmean"),
+    ],
+)
+def test_a_smooth_formula_is_as_good_as_the_metric(text, name):
+    p = np.random.default_rng(0).beta(0.3, 3, 20_000)
+    formula = bestcut.decide(p, from_expression(text))
+    metric = bestcut.decide(p, name)
+    assert formula.n_positive == metric.n_positive
+    assert formula.expected_score == pytest.approx(metric.expected_score, abs=1e-13)

@@ -65,6 +65,10 @@ def assert_as_good(p, metric, **bounds):
     assert abs(cut.expected_score - swept.expected_score) <= tolerance, case
     assert abs(cut.expected_score - swept.expected_score) <= 1e-12, case
     assert bracket.lower_bound <= cut.expected_score <= bracket.upper_bound, case
+    if not np.isnan(bracket.threshold):
+        rough = bestcut.expected_score(p, p >= bracket.threshold, metric)
+        slack = 1e-12 * max(1.0, abs(rough))
+        assert bracket.lower_bound - slack <= rough <= bracket.upper_bound + slack, case
     assert bracket.low <= cut.threshold <= bracket.high or cut.n_positive == 0, case
     if cut.n_positive:
         assert cut.threshold == p[labels].min(), case

@@ -204,6 +204,10 @@ class Bracket:
         is predicted positive.
     lower_bound, upper_bound : float
         Between which the best expected score lies, proved.
+    threshold : float
+        Predicting everything from this probability on has an expected score that the
+        bounds hold for too: good enough where a second pass is not worth it. inf if
+        nothing should be predicted positive, nan if no edge between bins is allowed.
     window : Window
         The scores that `refine` needs.
     n_wanted : int
@@ -230,6 +234,7 @@ class Bracket:
         shape = geometry()
         self.low = float(shape.low[table.key[holding]].min(initial=1.0))
         self.high = float(shape.high[table.key[holding]].max(initial=0.0))
+        self.threshold = self._best_edge()
         lower = search.lower - search.error()
         bounds = sorted((search.sign * lower, search.sign * search.upper))
         self.lower_bound, self.upper_bound = bounds
@@ -238,6 +243,15 @@ class Bracket:
             np.array([shape.low[table.key[last - 1]] for _, last in runs]),
             np.array([shape.high[table.key[first]] for first, _ in runs]),
         )
+
+    def _best_edge(self) -> float:
+        search, table = self._search, self._table
+        if not search.utility or not search.edges:
+            return float("nan")
+        edge = max(search.edges, key=lambda e: search.utility[e] - search.doubt[e])
+        if edge == 0:
+            return float("inf")
+        return float(geometry().low[table.key[edge - 1]])
 
     def _wanted_bins(self, holding: NDArray[np.intp]) -> BoolArray:
         """Return the bins that can hold the cut, and those that exact laws need."""

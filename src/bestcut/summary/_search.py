@@ -98,7 +98,8 @@ class CutSearch:
     utility : dict of int to float
         Expected utility at the edges that were looked at.
     doubt, ceiling : dict of int to float
-        What it may be wrong by there, numerical errors apart, and what it cannot exceed.
+        What it may be wrong by there, numerical errors apart, and what it cannot
+        exceed.
     lower, upper : float
         Proved bounds on the expected utility of the best allowed cut, after `run`.
     edges : list of int
@@ -213,6 +214,7 @@ class CutSearch:
         parts = self.table.count.size
         if parts == 0:
             self.look(np.zeros(1, dtype=np.intp))
+            self.doubt[0] = 0.0
             self.upper = self.utility[0]
             self.lower = self.upper + self.error()  # which is taken off again
         if parts == 0 or (not self.smooth and self.total_variance >= _STRATA):
@@ -241,8 +243,10 @@ class CutSearch:
         if allowed:
             self.lower = max(self.utility[e] - self.doubt[e] for e in allowed)
             self._highest = max(self.ceiling[e] for e in allowed)
-            best = max(allowed, key=lambda e: (self.utility[e], -e))
-            self.edges = sorted({best, *(e for e in self._doubtful() if e == 0)})
+            likely = max(allowed, key=lambda e: (self.utility[e], -e))
+            surely = max(allowed, key=lambda e: (self.utility[e] - self.doubt[e], -e))
+            none = [e for e in self._doubtful() if e == 0]
+            self.edges = sorted({likely, surely, *none})
 
     def _doubtful(self) -> list[int]:
         """Return the edges whose utility is not known well enough to leave them out."""
