@@ -30,7 +30,6 @@ LEAST_VARIANCE = 121.0
 # How many nodes are enough from which sigma on. For a function with a singularity at an
 # end of the range the error falls like (1 / sigma)^m and faster; the numbers leave less
 # than 1e-15 of 1/S for a Poisson count, the law with the nearest singularity.
-MANY = 100.0**2  # a variance from which on five nodes do
 _NODES = ((100.0, 5), (50.0, 7), (28.0, 8), (20.0, 10), (0.0, 14))
 MOST_NODES = 14
 

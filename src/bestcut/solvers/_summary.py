@@ -8,7 +8,8 @@ from bestcut._validation import FloatArray
 from bestcut.metrics import Metric
 from bestcut.solvers._base import Solution
 from bestcut.solvers._sweep import SweepSolver
-from bestcut.summary import Bracket
+from bestcut.summary import Bracket, Cut
+from bestcut.summary._search import RARE
 from bestcut.summary._table import quick_table
 
 
@@ -16,18 +17,19 @@ class SummarySolver(SweepSolver):
     """Any metric; see `bestcut.summary` for how.
 
     Where the bounds leave much of the ranking open, as they do when all scores are
-    nearly the same, it sorts and sweeps.
+    nearly the same, and for few expected positives among few million scores, it sorts
+    and sweeps.
     """
 
     name = "summary"
     needs_order = False
     pays_from = 1 << 19
+    pays_from_if_rare = 1 << 22  # bounds cost more where totals are taken one by one
 
     def solve(self, eta: FloatArray, metric: Metric, low: int, high: int) -> Solution:
         """Return the best cut with `low` to `high` positives; `eta` in any order."""
-        bracket = Bracket(quick_table(eta), metric, low, high)
-        if bracket.n_wanted <= eta.size // 8:
-            cut = bracket.refine(eta[bracket.window.contains(eta)])
+        cut = self._cut(eta, metric, low, high)
+        if cut is not None:
             return Solution(
                 cut.n_positive, cut.expected_score, cut.error, threshold=cut.threshold
             )
@@ -36,3 +38,13 @@ class SummarySolver(SweepSolver):
         k = found.n_positive
         threshold = float(ordered[k - 1]) if k else np.inf
         return Solution(k, found.expected_score, found.error, threshold=threshold)
+
+    def _cut(self, p: FloatArray, metric: Metric, low: int, high: int) -> Cut | None:
+        """Return the cut, or None where a sort is likely to be faster."""
+        table = quick_table(p)
+        if table.sums[1].sum() < RARE and p.size < self.pays_from_if_rare:
+            return None
+        bracket = Bracket(table, metric, low, high)
+        if bracket.n_wanted > p.size // 8:
+            return None
+        return bracket.refine(p[bracket.window.contains(p)])

@@ -389,10 +389,7 @@ class Bracket:
             known[i] = np.repeat(values[here], sizes[here])
         if not known:
             return self._search
-        table = self._table.knowing(known)
-        search = CutSearch(table, self.metric, *self._bounds)
-        search.largest = self._search.largest
-        return search
+        return self._search.knowing(self._table.knowing(known))
 
     def _at_edge(self, search: CutSearch, edge: int, threshold: float) -> Found:
         above, below = search.side(edge, below=False), search.side(edge, below=True)

@@ -21,6 +21,7 @@ What cannot reach the best edge is left out.
 from __future__ import annotations
 
 from bisect import bisect_right
+from copy import copy
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -40,7 +41,7 @@ _TOGETHER = 64  # edges whose scores are computed at once
 _GROUPS, _SPLIT = 64, 16
 _LAYERS = (1e-3, 1e-8, 1e-20, 1e-60)  # chance to be outside each box, one-sided
 _HUGE = 1e40  # what no metric exceeds where its counts are all but impossible
-_STRATA = 300.0  # below this variance every total of positives has a box of its own
+RARE = 300.0  # below this variance every total of positives has a box of its own
 # What is known to be worth less than this, relative to the largest score, is left out.
 _WORTHLESS = 1e-13
 # What rules and sums may be wrong by; most metrics stay below 1e-14.
@@ -123,12 +124,9 @@ class CutSearch:
         self.start = before.n + table.start
         self.n = before.n + table.n + after.n
         self.above, self.below = running_totals(
-            table.sums, before.sums(ROOM), after.sums(ROOM)
-        )
-        self.negatives = running_totals(
-            table.negatives[None],
-            np.array([before.negatives]),
-            np.array([after.negatives]),
+            np.concatenate([table.sums, table.negatives[None]]),
+            np.append(before.sums(ROOM), before.negatives),
+            np.append(after.sums(ROOM), after.negatives),
         )
         self.ends = before, after
         self._laws: tuple[dict[int, Law], dict[int, Law]] = {}, {}
@@ -145,12 +143,19 @@ class CutSearch:
     def side(self, edge: int, *, below: bool) -> Side:
         """Return what is above an edge, or below it."""
         start = int(self.start[edge])
+        sums = (self.below if below else self.above)[:, edge]
         return SummedSide(
             self.n - start if below else start,
-            (self.below if below else self.above)[:, edge],
-            float(self.negatives[below][0, edge]),
+            sums[:ROOM],
+            float(sums[ROOM]),
             lambda: self._law(edge, below),
         )
+
+    def knowing(self, table: Table) -> CutSearch:
+        """Return the search with a table that knows more, and so has other laws."""
+        out = copy(self)
+        out.table, out._laws = table, ({}, {})
+        return out
 
     @property
     def total_variance(self) -> float:
@@ -217,7 +222,7 @@ class CutSearch:
             self.doubt[0] = 0.0
             self.upper = self.utility[0]
             self.lower = self.upper + self.error()  # which is taken off again
-        if parts == 0 or (not self.smooth and self.total_variance >= _STRATA):
+        if parts == 0 or (not self.smooth and self.total_variance >= RARE):
             return np.arange(parts)  # nothing is known between whole counts
         groups = self._grouped(np.zeros(1, int), np.full(1, parts), _GROUPS)
         while True:
@@ -438,7 +443,7 @@ class _Changes:
         self.dispersion = parts.dispersion
         self.ends: dict[str, tuple[FloatArray, FloatArray]] = {}
         self.size: dict[str, FloatArray] = {}
-        if variance < _STRATA:
+        if variance < RARE:
             self._by_strata()
         else:
             self._by_layers()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut._validation import FloatArray
-from bestcut.counts._moments import MANY, features
+from bestcut.counts._moments import features
 from bestcut.counts._side import ROOM
 from bestcut.counts._window import (
     Law,
@@ -27,6 +27,7 @@ from bestcut.summary._bins import (
 
 _SMALL = 0.1  # probabilities this near to 0 or 1 enter a law through power sums
 _TINY = 0.01
+_ENOUGH = 1000.0  # variance with which two moments of a bin are as good as four
 _PAIR = 2  # two values are known from their sum and the sum of their squares
 
 
@@ -184,7 +185,7 @@ def quick_table(p: FloatArray) -> BinTable:
     moments[2:] = implied @ np.concatenate([count[None], moments[:2]])
     shape = geometry()
     variance = np.cumsum(count * shape.centre * (1.0 - shape.centre))
-    for zone in (variance < MANY, variance[-1] - variance < MANY):
+    for zone in (variance < _ENOUGH, variance[-1] - variance < _ENOUGH):
         bins = np.flatnonzero(zone & (count > 0) & (shape.centre > _TINY))
         if count[bins].sum() > p.size // 8:
             return BinTable(*count_and_moments(p))
