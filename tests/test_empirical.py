@@ -338,7 +338,8 @@ def test_inputs_are_left_alone():
     truth, scores, weight = np.array([1, 0]), np.array([0.9, 0.2]), np.ones(2)
     for array in (truth, scores, weight):
         array.flags.writeable = False
-    empirical_threshold(truth, scores, sample_weight=weight)
+    found = empirical_threshold(truth, scores, sample_weight=weight)
+    assert (found.n_positive, found.score) == (1, 1.0)
 
 
 @pytest.mark.parametrize(

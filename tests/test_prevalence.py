@@ -169,8 +169,9 @@ def test_accepts_what_people_have(wrap):
 def test_the_input_is_left_alone():
     p = np.array([0.2, 0.8])
     p.flags.writeable = False
-    adjust_prevalence(p, 0.5, 0.1)
-    adjust_prevalence(p, 0.5)
+    for new in (0.1, None):
+        assert np.all(adjust_prevalence(p, 0.5, new) <= 1.0)
+    assert p.tolist() == [0.2, 0.8]
 
 
 @pytest.mark.parametrize("share", [0, 1, -0.1, 1.5, 0.0, 1.0])

@@ -168,7 +168,8 @@ def test_probabilities_and_scores_pass_through(make):
 def test_arrays_may_be_read_only(make):
     rows, truth = X.copy(), Y.copy()
     rows.flags.writeable = truth.flags.writeable = False
-    make(GaussianNB()).fit(rows, truth).predict(rows)
+    fixed_input = make(GaussianNB()).fit(rows, truth).predict(rows)
+    np.testing.assert_array_equal(fixed_input, make(GaussianNB()).fit(X, Y).predict(X))
 
 
 # --- two jobs ------------------------------------------------------------------------
