@@ -1,0 +1,307 @@
+"""Decisions for dask arrays, Series and DataFrames.
+
+Needs dask: ``pip install bestcut[dask]``. The workers need bestcut, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+try:
+    import dask
+    import dask.array as da
+    import dask.dataframe as dd
+    import pandas as pd
+except ImportError as error:
+    msg = "bestcut.distributed.dask needs dask: pip install 'bestcut[dask]'"
+    raise ImportError(msg) from error
+
+from bestcut._validation import FloatArray
+from bestcut.distributed._checks import (
+    check_by,
+    check_columns,
+    check_new_column,
+    not_numbers,
+)
+from bestcut.distributed._groups import FACTS, Rule
+from bestcut.distributed._passes import (
+    DistributedCut,
+    Step,
+    check_question,
+    find_cut,
+    merge,
+)
+from bestcut.metrics import Metric
+
+__all__ = ["decide", "decide_each"]
+
+_TOGETHER = 16  # answers that are merged in one task
+_PLACE = "__bestcut_place__"
+_ROWS = 1 << 40  # more than a partition has
+
+
+def decide(
+    collection: Any,
+    column: str | None = None,
+    metric: str | Metric = "f1",
+    *,
+    name: str = "decision",
+    min_positives: int = 0,
+    max_positives: int | None = None,
+) -> tuple[Any, DistributedCut]:
+    """Choose the labels that maximise the expected metric over all partitions.
+
+    Parameters
+    ----------
+    collection : dask array, Series or DataFrame
+        Calibrated probabilities, or rows that have them in a column.
+    column : str, optional
+        The column of a DataFrame that holds the probabilities.
+    metric : str or Metric, default="f1"
+        What to maximise; as for `bestcut.decide`.
+    name : str, default="decision"
+        What to call the new column of a DataFrame, or the Series.
+    min_positives, max_positives : int, optional
+        Bounds on how many may be predicted positive in all.
+
+    Returns
+    -------
+    labelled : dask array, Series or DataFrame
+        For an array or a Series the labels; for a DataFrame, the same with one more
+        column. Nothing of it is computed yet.
+    cut : DistributedCut
+        The threshold, the expected score and so on, and what travelled.
+
+    Raises
+    ------
+    InvalidProbabilityError
+        If an entry is missing or outside [0, 1]; the first one is named.
+
+    Notes
+    -----
+    The column of the probabilities is computed twice, and a third time with the labels;
+    where that is dear, ``persist()`` it first. Where the cut falls inside a tie, the
+    earliest rows are positive, in the order of partitions and of rows in them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask.dataframe as dd
+    >>> from bestcut.distributed.dask import decide
+    >>> rows = pd.DataFrame({"id": range(4), "p": [0.7, 0.1, 0.4, 0.35]})
+    >>> labelled, cut = decide(dd.from_pandas(rows, npartitions=2), "p", "f1")
+    >>> labelled.compute().decision.tolist()
+    [True, False, True, True]
+    >>> cut.n_positive, cut.partitions, round(cut.expected_score, 4)
+    (3, 2, 0.5913)
+    """
+    chosen = check_question(metric, min_positives, max_positives)
+    scores, what = _scores(collection, column)
+    is_frame = isinstance(collection, dd.DataFrame)
+    if is_frame:
+        check_new_column(name, collection.columns)
+    cut = find_cut(
+        _runner(scores),
+        chosen,
+        (min_positives, max_positives),
+        what=what,
+        keep="persist()",
+    )
+    labels = _labels(scores, cut)
+    if is_frame:
+        return collection.assign(**{name: labels}), cut
+    return (labels.rename(name) if isinstance(labels, dd.Series) else labels), cut
+
+
+def _scores(collection: Any, column: Any) -> tuple[Any, str]:
+    """Return the probabilities, and what to call them in an error."""
+    if isinstance(collection, dd.DataFrame):
+        check_columns(column, collection.columns, name="column")
+        scores, what = collection[column], f"`column` {column!r}"
+    elif isinstance(collection, da.Array | dd.Series):
+        if column is not None:
+            msg = (
+                f"`column` is for DataFrames; got {column!r} with a dask "
+                f"{type(collection).__name__}. Leave it out; a metric is passed as "
+                "`metric=`."
+            )
+            raise TypeError(msg)
+        scores, what = collection, "`collection`"
+        if collection.ndim != 1:
+            msg = (
+                f"`collection` must be 1-D; got shape {collection.shape}. Take the "
+                "positive class's column, for example `collection[:, 1]`."
+            )
+            raise ValueError(msg)
+    else:
+        msg = (
+            "`collection` must be a dask array, Series or DataFrame; got "
+            f"{type(collection).__name__}. For data in memory use `bestcut.decide`."
+        )
+        raise TypeError(msg)
+    if getattr(scores.dtype, "kind", "O") not in "buif":
+        cure = "Convert it first, with `.astype(float)`."
+        error = not_numbers(column, f"dtype {scores.dtype}", cure)
+        raise error
+    return scores, what
+
+
+def _runner(scores: Any) -> Callable[[Step], list[Any]]:
+    """Return what calls a step with each partition and merges the answers in a tree."""
+    if isinstance(scores, da.Array):
+        chunks = scores.to_delayed().ravel().tolist()
+    else:
+        # Only the column is read. The further optimisations may join partitions, and an
+        # error should name those that the user knows.
+        chunks = scores.simplify().to_delayed(optimize_graph=False)
+
+    def run(step: Step) -> list[Any]:
+        ask, join, sent = map(dask.delayed, (_ask, merge, step))
+        level = [ask(sent, chunk, i) for i, chunk in enumerate(chunks)]
+        while len(level) > 1:
+            level = [
+                join(level[i : i + _TOGETHER]) for i in range(0, len(level), _TOGETHER)
+            ]
+        return [level[0].compute()]
+
+    return run
+
+
+def _ask(step: Step, chunk: Any, partition: int) -> Any:
+    return step([_floats(chunk)], partition)
+
+
+def _floats(chunk: Any) -> FloatArray:
+    """Return a partition as float64, NaN where something is missing."""
+    if isinstance(chunk, pd.Series):
+        return np.asarray(chunk.to_numpy(dtype=np.float64, na_value=np.nan))
+    return np.asarray(chunk, dtype=np.float64)
+
+
+def _labels(scores: Any, cut: DistributedCut) -> Any:
+    """Return the labels, to be computed by dask.
+
+    The rank among the tied is dask's own cumulative sum, not a number counted before:
+    it is right whatever the optimiser does to the partitions.
+    """
+    p = scores.astype(np.float64)
+    if cut.n_tied == cut.n_at_threshold:
+        return p >= cut.threshold
+    tied = p == cut.threshold
+    if isinstance(p, da.Array):
+        # The sequential method fails on empty blocks of unknown length.
+        rank = da.cumsum(tied, axis=0, method="blelloch")
+    else:
+        rank = tied.astype(np.int64).cumsum()
+    return (p > cut.threshold) | (tied & (rank <= cut.n_tied))
+
+
+def decide_each(
+    collection: Any,
+    column: str,
+    by: str | list[str],
+    metric: str | Metric = "f1",
+    *,
+    name: str = "decision",
+    min_positives: int = 0,
+    max_positives: int | None = None,
+) -> tuple[Any, Any]:
+    """Choose the labels with the best expected metric in each group of rows.
+
+    Parameters
+    ----------
+    collection : dask DataFrame
+        Rows that have calibrated probabilities in a column.
+    column : str
+        Which column.
+    by : str or list of str
+        The columns that name a row's group. Missing values are a group, too.
+    metric : str or Metric, default="f1"
+        What to maximise in each group; as for `bestcut.decide`.
+    name : str, default="decision"
+        What to call the new column.
+    min_positives, max_positives : int, optional
+        Bounds on the number of positives in each group. A group that has fewer rows
+        than `min_positives` is taken whole.
+
+    Returns
+    -------
+    labelled : dask DataFrame
+        The rows with one more column. A shuffle brings each group to one partition: the
+        order of the rows is another, their index is not.
+    groups : dask DataFrame
+        A row for each group: `by`, ``n``, ``n_positive``, ``threshold``,
+        ``expected_score``, ``error``.
+
+    Notes
+    -----
+    Nothing is computed yet; what is no probability is found when it is. The rows of a
+    partition are decided together, and must fit in a worker's memory. Within a tie the
+    earliest rows of the group are positive, in the order before the shuffle.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask.dataframe as dd
+    >>> from bestcut.distributed.dask import decide_each
+    >>> rows = pd.DataFrame({"query": list("abab"), "p": [0.7, 0.3, 0.2, 0.3]})
+    >>> df = dd.from_pandas(rows, npartitions=2)
+    >>> labelled, groups = decide_each(df, "p", "query", "f1")
+    >>> labelled.compute().sort_index().decision.tolist()
+    [True, True, False, True]
+    >>> groups.compute().sort_values("query").n_positive.tolist()
+    [1, 2]
+    """
+    chosen = check_question(metric, min_positives, max_positives)
+    if not isinstance(collection, dd.DataFrame):
+        msg = (
+            f"`collection` must be a dask DataFrame; got {type(collection).__name__}. "
+            "For data in memory use `bestcut.decide_each`."
+        )
+        raise TypeError(msg)
+    _scores(collection, column)
+    keys = check_by(by, list(collection.columns), FACTS)
+    check_new_column(name, collection.columns)
+    rule = Rule(column, keys, chosen, min_positives, max_positives)
+
+    def mapped(frame: Any, work: Callable[..., Any], *args: Any) -> Any:
+        placed = frame.map_partitions(_with_place)
+        together = placed.shuffle(on=keys)
+        meta = work(together._meta, rule, *args)
+        return together.map_partitions(work, rule, *args, meta=meta)
+
+    slim = collection[list(dict.fromkeys([*keys, column]))]
+    return mapped(collection, _label_groups, name), mapped(slim, _describe_groups)
+
+
+def _with_place(frame: Any, partition_info: dict[str, Any] | None = None) -> Any:
+    """Add the place of each row, which the shuffle forgets."""
+    first = partition_info["number"] * _ROWS if partition_info else 0
+    place = np.arange(first, first + len(frame), dtype=np.int64)
+    return frame.assign(**{_PLACE: place})
+
+
+def _decided(frame: Any, rule: Rule) -> tuple[Any, Any, Any, Any]:
+    """Return the rows in order, their groups, their labels, and the groups' facts."""
+    rows = frame.sort_values(_PLACE).drop(columns=_PLACE)
+    group = rows.groupby(rule.by, sort=False, dropna=False, observed=True).ngroup()
+    labels, facts = rule.decide(
+        _floats(rows[rule.column]),
+        group.to_numpy(),
+        keys=lambda i: rows[rule.by].iloc[i].tolist(),
+    )
+    return rows, group, labels, facts
+
+
+def _label_groups(frame: Any, rule: Rule, name: str) -> Any:
+    rows, _, labels, _ = _decided(frame, rule)
+    return rows.assign(**{name: labels})
+
+
+def _describe_groups(frame: Any, rule: Rule) -> Any:
+    rows, group, _, facts = _decided(frame, rule)
+    first = np.unique(group.to_numpy(), return_index=True)[1]
+    return rows[rule.by].iloc[first].reset_index(drop=True).assign(**facts)
