@@ -1,0 +1,86 @@
+"""The command that writes a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from bestcut.cli._files import Table, format_of, is_same
+from bestcut.cli._main import (
+    _file,
+    _format,
+    _known_names,
+    _metric,
+    _metrics,
+    _parsed,
+    _proba,
+    cli,
+)
+from bestcut.cli._problem import Problem
+from bestcut.files._output import writing
+from bestcut.metrics import Metric
+
+
+@cli.command()
+@_file
+@_proba
+@click.option(
+    "--metric",
+    default="f1",
+    show_default=True,
+    callback=_parsed(_metric),
+    shell_complete=_known_names,
+    help="What the decision is made for: a name or a formula.",
+)
+@click.option(
+    "--also",
+    callback=_parsed(_metrics),
+    shell_complete=_known_names,
+    help="Names or formulas to switch to, separated by commas.",
+)
+@click.option("--title", help="Heading of the page.")
+@click.option(
+    "-o", "--output", required=True, help="File to write; - is standard output."
+)
+@_format
+def report(
+    file: str,
+    proba: str,
+    metric: Metric,
+    also: list[Metric] | None,
+    title: str | None,
+    output: str,
+    kind: str | None,
+) -> None:
+    """Write the decision, and what to expect of it, as one HTML file.
+
+    It opens in any browser and loads nothing. A reader can move the cut and switch
+    the metric.
+
+    \b
+    Example:
+      bestcut report scores.csv --proba p --metric f1 -o report.html
+    """
+    try:
+        from bestcut.report import ALSO, make_report
+    except ImportError as error:
+        raise Problem.of(error) from None
+    if output != "-" and file != "-" and is_same(file, output):
+        raise Problem(output, "is the input itself", "Write to another file.")
+    table = Table(file, kind or format_of(file))
+    name = table.where if file == "-" else Path(file).name
+    with Console(stderr=True).status("Computing"):
+        made = make_report(
+            table.probabilities(proba),
+            metric,
+            also=ALSO if also is None else also,
+            title=title,
+            source=f"{name}, column {proba}",
+        )
+        data = made.html().encode(errors="replace")  # names of files may be odd bytes
+    with writing(output) as target:
+        target.write(data)
+    where = "standard output" if output == "-" else output
+    click.echo(f"{where}: {made.summary()}", err=True)

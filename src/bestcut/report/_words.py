@@ -1,0 +1,130 @@
+"""Numbers and sentences as a report writes them.
+
+`page.js` writes numbers in the same way: halves are rounded up, thousands are set
+apart by a narrow space.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_FLOOR, ROUND_HALF_UP, Decimal
+
+import numpy as np
+
+from bestcut.report._numbers import Cuts, Scores
+
+NARROW = "\u202f"
+
+
+def whole(number: float) -> str:
+    """Write a whole number."""
+    return f"{number:,.0f}".replace(",", NARROW)
+
+
+def about(count: float) -> str:
+    """Write an expected count: small ones with a decimal."""
+    return fixed(count, 1 if 0.0 < count < 9.95 else 0)
+
+
+def fixed(number: float, decimals: int) -> str:
+    """Write a number with so many decimals."""
+    unit = Decimal(1).scaleb(-decimals)
+    rounded = Decimal(float(number)).quantize(unit, rounding=ROUND_HALF_UP)
+    return f"{rounded + 0:,f}".replace(",", NARROW)  # + 0: no minus before a zero
+
+
+def decimals_of(scores: Scores) -> int:
+    """Return how many decimals tell the ends of the interval at the best cut apart."""
+    width = scores.high[scores.best] - scores.low[scores.best]
+    if not 0.0 < width < np.inf:
+        return 3
+    return int(np.clip(2 - np.ceil(np.log10(width)), 0, 12))
+
+
+def threshold_at(cuts: Cuts, i: int) -> str:
+    """Write the threshold of a cut so that it makes this very cut.
+
+    It is rounded down, to as few decimals as tell it from the next probability. Inside
+    a tie no threshold makes the cut, and all digits are written.
+    """
+    if cuts.n_positive[i] == 0:
+        return "none"
+    exact, below = float(cuts.threshold[i]), float(cuts.next_below[i])
+    if exact == below:
+        return repr(exact)
+    digits = Decimal(repr(exact))
+    # Decimals as long as they are few, then significant digits.
+    units = [-decimals for decimals in range(2, 9)]
+    units += [digits.adjusted() - more for more in range(18)]
+    for unit in units:
+        shown = digits.quantize(Decimal(1).scaleb(unit), rounding=ROUND_FLOOR)
+        if float(shown) > below:
+            return f"{shown:f}" if unit >= -8 or exact > 1e-6 else f"{shown:e}"
+    return repr(exact)
+
+
+def headline(cuts: Cuts, i: int) -> str:
+    """Say how many to flag."""
+    k, n = int(cuts.n_positive[i]), cuts.n
+    if n == 0:
+        return "There is nothing to decide: there are no cases."
+    if k == 0:
+        return "Flag nothing." if n == 1 else f"Flag none of the {whole(n)} cases."
+    if k == n:
+        return "Flag the only case." if n == 1 else f"Flag all {whole(n)} cases."
+    if k == 1:
+        return f"Flag the most probable of {whole(n)} cases."
+    return f"Flag the {whole(k)} most probable of {whole(n)} cases."
+
+
+def rule(cuts: Cuts, i: int) -> str:
+    """Say which cases are flagged."""
+    tied, flagged = int(cuts.tied[i]), int(cuts.tied_flagged[i])
+    at = threshold_at(cuts, i)
+    if tied == 0:
+        return ""
+    if flagged == tied:
+        return f"That is every case with a probability of {at} or more."
+    above = "the cases above it and " if cuts.n_positive[i] > flagged else ""
+    return (
+        f"{whole(tied)} cases have a probability of exactly {at}. Flag {above}the "
+        f"first {whole(flagged)} of these, in the order of the input."
+    )
+
+
+def outcome(cuts: Cuts, i: int) -> str:
+    """Say how many of the flagged are right, and how many are missed."""
+    k, (tp, fp, fn, _) = int(cuts.n_positive[i]), cuts.mean[:, i]
+    if cuts.n == 0:
+        return ""
+    if k == 0:
+        return (
+            "No other cut is expected to score better. About "
+            f"{about(fn)} of the cases {_are(fn)} positive, and missed."
+        )
+    return (
+        f"Of the {whole(k)} flagged, about {about(tp)} {_are(tp)} right and "
+        f"{about(fp)} {_are(fp)} false alarms. Of about {about(tp + fn)} positives in "
+        f"all, {about(fn)} {_are(fn)} missed."
+    )
+
+
+def _are(count: float) -> str:
+    return "is" if about(count) == "1.0" else "are"
+
+
+def comparison(cuts: Cuts, scores: Scores, label: str) -> str:
+    """Say what a threshold of 0.5 would give instead."""
+    best, half = scores.best, cuts.half
+    flagged = whole(cuts.n_positive[half])
+    if cuts.n == 0:
+        return "Without cases there is nothing to compare."
+    if best == half:
+        return f"A threshold of 0.5 makes the same cut: it flags {flagged}."
+    at_half, at_best = (
+        fixed(scores.mean[i], decimals_of(scores)) for i in (half, best)
+    )
+    instead = f" instead of {at_best}" if at_half != at_best else ", nearly the same"
+    return (
+        f"A threshold of 0.5 flags {flagged}, with an expected {label} of "
+        f"{at_half}{instead}."
+    )
