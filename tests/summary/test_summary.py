@@ -78,7 +78,10 @@ def assert_as_good(p, metric, **bounds):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [1, 2, 3, 17, 120, 350])
+@pytest.mark.parametrize(
+    "n",
+    [1, 2, 3, 17, 120, *(pytest.param(n, marks=pytest.mark.slow) for n in (350, 2000))],
+)
 def test_equals_the_sweep(kind, n):
     rng = np.random.default_rng(n)
     p = KINDS[kind](rng, n)

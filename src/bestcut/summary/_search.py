@@ -40,6 +40,7 @@ from bestcut.summary._enclosure import FIRST, SECOND, Box, Interval, enclosed, s
 _TOGETHER = 64  # edges whose scores are computed at once
 _GROUPS, _SPLIT = 64, 16
 _LAYERS = (1e-3, 1e-8, 1e-20, 1e-60)  # chance to be outside each box, one-sided
+_TAILS = 8  # four cells, two ends each
 _HUGE = 1e40  # what no metric exceeds where its counts are all but impossible
 RARE = 300.0  # below this variance every total of positives has a box of its own
 # What is known to be worth less than this, relative to the largest score, is left out.
@@ -485,8 +486,8 @@ class _Changes:
             np.minimum(self.mean + radius + 1.0, self.n),
         )
         found = self._bounds(self._box(tails, n_pos), (tails.size, self.count))
-        outside = np.concatenate([[1.0], 4.0 * np.array(_LAYERS[:-1])])
-        rest = 4.0 * _LAYERS[-1] * _HUGE
+        outside = np.concatenate([[1.0], _TAILS * np.array(_LAYERS[:-1])])
+        rest = _TAILS * _LAYERS[-1] * _HUGE
         for name in ("a", "b", *SECOND):
             lo, hi = found[name]
             most = _weighted(outside * _ROUNDING, np.maximum(np.abs(lo), np.abs(hi)))
@@ -528,7 +529,7 @@ class _Changes:
         after = np.minimum(column + 1.0, self.n)
         flips = self._bounds(self._stratum(column, after), shape)
         moved = np.minimum(search._moved[0][-1] + self.dispersion, 1.0)
-        tail = 4.0 * _LAYERS[-1] * _HUGE
+        tail = _TAILS * _LAYERS[-1] * _HUGE
         for name in SECOND:
             most = np.maximum(*map(np.abs, here[name])) * _ROUNDING
             certain = _weighted(chance[: totals.size], most)
