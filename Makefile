@@ -5,8 +5,8 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit test-oldest test-slow paper \
-  figures bench clean
+.PHONY: help demo test lint types unit test-oldest test-slow test-browser \
+  test-distributed paper figures bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -52,6 +52,26 @@ test-oldest: $(VENV)-oldest/.done  ## the estimators with the oldest scikit-lear
 test-slow: $(VENV)/.dev  ## the statistical tests
 	$(RUN) -m pytest -n 2 -q -m slow
 
+$(VENV)/.browser: $(VENV)/.dev
+	$(PIP) install --quiet --group browser
+	@touch $@
+
+test-browser: $(VENV)/.browser  ## the report in Chromium, which must be on the PATH
+	BESTCUT_BROWSER=1 $(RUN) -m pytest -q tests/test_report_page.py
+
+$(VENV)-distributed/.done: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-distributed
+	$(VENV)-distributed/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(VENV)-distributed/bin/python -m pip install --quiet --editable . 'pytest>=8.2'
+	for engine in dask spark; do \
+	  $(VENV)-distributed/bin/python -m pip install --quiet --group $$engine || \
+	    echo "$$engine could not be installed; its tests will be skipped."; \
+	done
+	@touch $@
+
+test-distributed: $(VENV)-distributed/.done  ## on dask and Spark (which needs Java)
+	$(VENV)-distributed/bin/python -m pytest -q -m '' tests/distributed src/bestcut/distributed
+
 paper: $(VENV)/.dev  ## the paper's experiments (QUICK=1: a small part; DATA=folder)
 	$(RUN) -m experiments $(if $(QUICK),--quick) $(if $(DATA),--data "$(DATA)") $(ARGS)
 
@@ -68,10 +88,11 @@ $(VENV)-bench/.done: pyproject.toml
 	  echo "The peers could not be installed; bestcut is measured without them."
 	@touch $@
 
-bench: $(VENV)-bench/.done  ## time, memory and accuracy against peers (15 minutes)
+bench: $(VENV)-bench/.done  ## time, memory and accuracy against peers (25 minutes, 12 GB of disk)
 	$(VENV)-bench/bin/python benchmarks/run.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/scores.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/many.py
+	$(VENV)-bench/bin/python benchmarks/files.py $(ARGS)
 
 clean:  ## remove the environment and caches
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-distributed $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -23,6 +23,7 @@ LAYERS = [
     "curve",
     "scores",
     "goals",
+    "summary",
     "solvers",
     "decide",
     "evaluate",
@@ -33,8 +34,11 @@ LAYERS = [
     "empirical",
     "prevalence",
     "scorers",
+    "distributed",
     "estimators",
+    "files",
     "displays",
+    "report",
     "cli",
 ]
 PUBLIC_MODULES = ["bestcut", "bestcut.metrics", "bestcut.counts", "bestcut.solvers"]

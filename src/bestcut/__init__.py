@@ -10,26 +10,33 @@ from bestcut.calibration import CalibrationBin, CalibrationCheck, calibration_ch
 from bestcut.decide import Decision, ExpectedScoreCurve, decide
 from bestcut.empirical import EmpiricalThreshold, empirical_threshold
 from bestcut.evaluate import expected_confusion, expected_score, score_distribution
+from bestcut.files import FileDecision, FileError, decide_file
 from bestcut.many import Decisions, decide_each
 from bestcut.metrics import check_metric
 from bestcut.prevalence import adjust_prevalence, estimate_prevalence
 from bestcut.samples import SampledDecision, decide_from_samples
 from bestcut.scores import ConfusionDistribution, ScoreDistribution, Surprise
+from bestcut.summary import Bracket, Cut, ScoreSummary
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Bracket",
     "CalibrationBin",
     "CalibrationCheck",
     "ConfusionDistribution",
+    "Cut",
     "Decision",
     "Decisions",
     "EmpiricalThreshold",
     "ExpectedScoreCurve",
+    "FileDecision",
+    "FileError",
     "InfeasibleError",
     "InvalidProbabilityError",
     "SampledDecision",
     "ScoreDistribution",
+    "ScoreSummary",
     "SolverMismatchError",
     "Surprise",
     "adjust_prevalence",
@@ -38,6 +45,7 @@ __all__ = [
     "counts",
     "decide",
     "decide_each",
+    "decide_file",
     "decide_from_samples",
     "empirical_threshold",
     "estimate_prevalence",

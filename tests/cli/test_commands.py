@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import numpy as np
@@ -73,7 +74,7 @@ def test_the_command_writes_what_its_golden_file_says(command, folder):
 def test_every_command_has_a_golden_file_and_an_example_in_its_help():
     from bestcut.cli._main import cli
 
-    assert set(COMMANDS) == set(cli.commands)
+    assert {*COMMANDS, "report"} == set(cli.commands)  # a page, tested apart
     for command in cli.commands:
         run = call(command, "--help")
         assert run.exit_code == 0
@@ -126,7 +127,10 @@ def test_the_shell_is_told_commands_options_and_metrics(folder):
         assert complete == found
 
 
-def test_an_interrupted_command_says_so_and_leaves_nothing(folder):
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
+def test_an_interrupted_command_says_so_and_leaves_nothing(folder, number, status):
     # To open the pipe for writing waits until the command has opened it for reading.
     os.mkfifo(folder / "slow.csv")
     line = [BIN / "bestcut", "decide", "slow.csv", "--proba", "p", "-o", "out.csv"]
@@ -135,11 +139,99 @@ def test_an_interrupted_command_says_so_and_leaves_nothing(folder):
     ) as process:
         with open(folder / "slow.csv", "wb") as file:
             file.write(b"id,p\n1,0.5\n")
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
         _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == status
     assert err == "bestcut: interrupted; nothing was written.\n"
     assert sorted(os.listdir(folder)) == ["scores.csv", "slow.csv"]
+
+
+# --- large files ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def large(tmp_path):
+    """Return a folder with a CSV that is large, as its few rows are long."""
+    rows = ["0.9", "0.1", "0.4", "0.35"] * 20
+    with open(tmp_path / "large.csv", "w") as file:
+        file.write("p,text\n")
+        for p in rows:
+            file.write(f"{p},{'x' * 2**20}\n")
+    return tmp_path, np.array(rows, dtype=float)
+
+
+def test_a_large_file_is_streamed_and_a_terminal_shows_how_far(large):
+    folder, p = large
+    reader, terminal = os.openpty()
+    line = [BIN / "bestcut", "decide", "large.csv", "--proba", "p", "-o", "out.csv"]
+    with subprocess.Popen(
+        [*line, "--json"],
+        cwd=folder,
+        env=environment(TERM="xterm"),
+        stderr=terminal,
+        stdout=subprocess.PIPE,
+    ) as process:
+        os.close(terminal)
+        shown = read_all(reader)
+        out = process.stdout.read()
+    assert process.returncode == 0, shown
+    one = bestcut.decide(p)
+    facts = json.loads(out)
+    assert facts["positive"] == one.n_positive
+    assert facts["rows"] == p.size
+    assert b"Copying the rows" in shown
+    marks = [line[-2:] for line in (folder / "out.csv").read_text().splitlines()[1:]]
+    assert marks == [f",{mark:d}" for mark in one.labels]
+
+
+def read_all(reader):
+    text = b""
+    while True:
+        try:
+            part = os.read(reader, 65536)
+        except OSError:  # so ends a terminal
+            part = b""
+        if not part:
+            os.close(reader)
+            return text
+        text += part
+
+
+def test_a_large_file_that_is_interrupted_leaves_no_part(large):
+    folder, _ = large
+    line = [BIN / "bestcut", "decide", "large.csv", "--proba", "p", "-o", "out.csv"]
+    with subprocess.Popen(
+        line, cwd=folder, env=environment(), stderr=subprocess.PIPE, text=True
+    ) as process:
+        while len(os.listdir(folder)) == 1:  # until the copy has begun
+            assert process.poll() is None
+            time.sleep(0.001)
+        process.terminate()
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert err == "bestcut: interrupted; nothing was written.\n"
+    assert os.listdir(folder) == ["large.csv"]
+
+
+@pytest.mark.parametrize("options", [[], ["--max-positives", "3"], ["--metric", "mcc"]])
+def test_streamed_or_held_the_decisions_are_the_same(folder, options, monkeypatch):
+    held = decided(*options)
+    monkeypatch.setattr("bestcut.cli._files.LARGE", -1)
+    streamed = decided(*options)
+    np.testing.assert_array_equal(streamed[0], held[0])
+    assert streamed[1].pop("metric") == held[1].pop("metric")
+    for key, value in held[1].items():
+        assert streamed[1][key] == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--group-by", "query"], ["--goal", "reach=0.7"], ["--at-least", "precision=0.5"]],
+)
+def test_what_cannot_be_streamed_is_held(folder, options, monkeypatch):
+    held = decided(*options)
+    monkeypatch.setattr("bestcut.cli._files.LARGE", -1)
+    np.testing.assert_array_equal(decided(*options)[0], held[0])
 
 
 # --- decide ---------------------------------------------------------------------------
@@ -165,9 +257,19 @@ def test_the_summary_and_the_column_are_those_of_decide(folder):
         "rows": 10,
         "positive": one.n_positive,
         "threshold": one.threshold,
-        "expected score": one.expected_score,
-        "90% between": list(one.distribution().interval(0.9)),
+        "expected_score": one.expected_score,
+        "interval_90": list(one.distribution().interval(0.9)),
     }
+
+
+def test_json_goes_where_the_table_does_not(folder):
+    arguments = ["decide", "scores.csv", "--proba", "p", "--json"]
+    beside = call(*arguments)
+    assert beside.stdout.startswith("id,query,p")
+    alone = call(*arguments, "-o", "out.csv")
+    assert alone.stderr == ""
+    assert json.loads(alone.stdout) == json.loads(beside.stderr)
+    assert all(key.isidentifier() for key in json.loads(alone.stdout))
 
 
 def test_groups_are_decided_each_by_itself(folder):
@@ -206,14 +308,15 @@ def test_goals_are_those_of_decide(folder, text, goal):
     marks, facts = decided("--goal", text)
     one = bestcut.decide(PROBABILITIES, "f1", goal=goal)
     np.testing.assert_array_equal(marks, one.labels)
-    assert facts[goal.describe(one.metric)] == one.goal_value
+    assert facts["goal"] == goal.describe(one.metric)
+    assert facts["goal_value"] == one.goal_value
 
 
 def test_a_formula_is_as_good_as_a_name(folder):
     marks, facts = decided("--metric", "2*tp / (2*tp + fp + fn)")
     by_name, same = decided()
     np.testing.assert_array_equal(marks, by_name)
-    assert facts["expected score"] == pytest.approx(same["expected score"], rel=1e-12)
+    assert facts["expected_score"] == pytest.approx(same["expected_score"], rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +369,7 @@ def test_expect_says_what_the_library_says(folder):
     assert first["expected"] == score.mean
     assert (first["low"], first["high"]) == score.interval(0.9)
     assert first["realised"] == pytest.approx(4 / 7)
-    assert first["p-value"] == score.surprise(first["realised"]).p_value
+    assert first["p_value"] == score.surprise(first["realised"]).p_value
     assert second["metric"] == "min(tp, fp)/n"
     assert second["realised"] == pytest.approx(0.1)
     check = bestcut.calibration_check(y_true, PROBABILITIES)
@@ -293,7 +396,7 @@ def test_compare_has_every_metric_and_the_threshold_of_one_half(folder):
         assert row["expected"] == best.expected_score
         half = np.array(PROBABILITIES) >= 0.5
         at_half = bestcut.expected_score(PROBABILITIES, half, row["metric"])
-        assert row["at 0.5"] == at_half
+        assert row["expected_at_half"] == at_half
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,14 @@ import gzip
 import io
 import json
 import os
+import re
 import stat
 import string
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cli.run import PROBABILITIES, SCORES, call, complaint, shell
@@ -19,9 +21,11 @@ from cli.run import PROBABILITIES, SCORES, call, complaint, shell
 pl = pytest.importorskip("polars")
 
 import bestcut  # noqa: E402
-from bestcut.cli import _csv  # noqa: E402
-from bestcut.cli._files import Table, atomic  # noqa: E402
-from bestcut.cli._problem import Problem  # noqa: E402
+from bestcut.cli._files import atomic  # noqa: E402
+from bestcut.files import FileError  # noqa: E402
+from bestcut.files._csv import CsvText  # noqa: E402
+from bestcut.files._input import Input  # noqa: E402
+from bestcut.files._source import open_source  # noqa: E402
 
 MARKS = bestcut.decide(PROBABILITIES, "f1").labels.astype(int).tolist()
 
@@ -98,9 +102,23 @@ def written(draw):
     return [header, *rows], p, text, separator
 
 
-@settings(max_examples=200, deadline=None)
+def csv_text(data, separator=",", size=1000):
+    return CsvText(lambda: nullcontext(io.BytesIO(data)), separator, "here", size)
+
+
+@pytest.fixture(params=[1, 7, 1 << 23], ids=lambda size: f"pieces of {size}")
+def pieces(request, monkeypatch):
+    monkeypatch.setattr("bestcut.files._source.PIECE", request.param)
+    return request.param
+
+
+@settings(
+    max_examples=100,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(written())
-def test_any_table_keeps_its_cells_and_its_bytes(case):
+def test_any_table_keeps_its_cells_and_its_bytes(pieces, case):
     table, p, text, separator = case
     kind = "csv" if separator == "," else "tsv"
     run = call(
@@ -119,48 +137,70 @@ def test_any_table_keeps_its_cells_and_its_bytes(case):
     marks = bestcut.decide([float(x) for x in p], "f1").labels.astype(int)
     column = ["a new one", *map(str, marks)]
     assert found == [[*row, x] for row, x in zip(table, column, strict=True)]
-    # Take the new cells out again, from the last to the first: the bytes are back.
-    raw = _csv.parse(run.stdout_bytes, separator, "here")
-    data = bytearray(run.stdout_bytes)
-    for end, cell in zip(raw.ends[::-1].tolist(), column[::-1], strict=True):
-        cut = end - len(cell) - 1
-        assert data[cut:end].decode() == separator + cell
-        del data[cut:end]
+    # Take the new cells out again: the bytes are back.
+    again = csv_text(run.stdout_bytes, separator)
+    added = (separator + column[0]).encode()
+    data = again.head_with("x").replace(added + (separator + "x").encode(), b"")
+    for records in again:
+        start = 0
+        for end in records.ends.tolist():
+            data += records.data[start : end - 2]  # a separator and a digit
+            start = end
+        data += records.data[start:]
     assert data.decode() == text
 
 
-@settings(max_examples=200, deadline=None)
-@given(st.text(st.sampled_from('",\n\r0.5pa'), max_size=20))
-def test_any_text_is_refused_or_read_as_the_csv_module_does(text):
+@settings(max_examples=300, deadline=None)
+@given(st.text(st.sampled_from('",\n\r0.5pa'), max_size=20), st.integers(1, 30))
+def test_any_text_is_refused_or_read_as_the_csv_module_does(text, size):
     data = ("p,a\n" + text).encode()
     try:
-        raw = _csv.parse(data, ",", "here")
-    except Problem:
+        whole = list(csv_text(data))
+    except FileError as error:
+        # The same place is named, however the text is cut into pieces.
+        with pytest.raises(FileError) as other:
+            list(csv_text(data, size=size))
+        assert_same_complaint(str(other.value), str(error))
         return
+    found = list(csv_text(data, size=size))
     rows = list(csv.reader(io.StringIO(data.decode(), newline=""), strict=True))
     while rows and not rows[-1]:
         rows.pop()  # blank lines at the end
-    assert raw.n_rows == len(rows) - 1
-    with_marks = raw.with_column("d", np.ones(raw.n_rows, dtype=bool))
-    again = list(csv.reader(io.StringIO(with_marks.decode(), newline="")))
-    assert again[: len(rows)] == [
-        [*row, x] for row, x in zip(rows, ["d", *"1" * raw.n_rows], strict=True)
-    ]
+    for parts in (whole, found):
+        assert sum(part.ends.size for part in parts) == len(rows) - 1
+        with_marks = csv_text(data).head_with("d") + b"".join(
+            part.with_column(",", np.ones(part.ends.size, dtype=bool)) for part in parts
+        )
+        again = list(csv.reader(io.StringIO(with_marks.decode(), newline="")))
+        assert again[: len(rows)] == [
+            [*row, x] for row, x in zip(rows, ["d", *"1" * len(rows)], strict=False)
+        ]
 
 
-@settings(max_examples=100, deadline=None)
+def assert_same_complaint(one, other):
+    """Compare places, if the same is wrong; a text may have several faults."""
+    kind = re.compile(r"(line|row) (\d+)")
+    if kind.sub("", one) == kind.sub("", other):
+        assert one == other
+
+
+@settings(
+    max_examples=100,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(written())
-def test_columns_are_read_as_the_csv_module_reads_them(case):
+@example(([["", "the p"], ["\ufeff", "0.1"]], ["0.1"], ",the p\n\ufeff,0.1\n", ","))
+def test_columns_are_read_as_the_csv_module_reads_them(pieces, tmp_path, case):
     rows, _, text, separator = case
     if text.startswith("\ufeff"):
         return
-    table = Table.__new__(Table)
-    table.path, table.where, table.kind = "x", "x", "csv"
-    table.raw, table.frame = _csv.parse(text.encode(), separator, "x"), None
-    table.columns = table.raw.header
-    assert table.columns == rows[0]
+    file = tmp_path / "x"
+    file.write_bytes(text.encode())
+    source = open_source(Input(str(file)), "csv" if separator == "," else "tsv")
+    assert source.columns == rows[0]
     for i, name in enumerate(rows[0]):
-        values = table.column(name, "--proba").fill_null("").to_list()
+        values = source.column(name, "--proba").fill_null("").to_list()
         assert values == [row[i] for row in rows[1:]]
 
 
@@ -270,7 +310,7 @@ def test_pipes_and_gzip_by_the_real_entry_point(tmp_path):
     assert gzip.decompress((tmp_path / "out.csv.gz").read_bytes()) == once
     facts = json.loads((tmp_path / "facts.json").read_text())
     (row,) = json.loads(run.stdout)["scores"]
-    assert row["expected"] == pytest.approx(facts["expected score"], rel=1e-12)
+    assert row["expected"] == pytest.approx(facts["expected_score"], rel=1e-12)
     # The same input gives the same file: no time, no name in it.
     out = decide(tmp_path / "scores.csv", tmp_path / "other.csv.gz")
     assert out.read_bytes() == (tmp_path / "out.csv.gz").read_bytes()
@@ -318,7 +358,7 @@ def test_what_goes_wrong_while_writing_leaves_the_old_file(tmp_path, error):
             file.write(b"new")
             raise error
 
-    with pytest.raises((KeyboardInterrupt, Problem, MemoryError)):
+    with pytest.raises((KeyboardInterrupt, FileError, MemoryError)):
         write()
     assert os.listdir(tmp_path) == ["y.csv"]
     assert (tmp_path / "y.csv").read_text() == "old"

@@ -5,11 +5,12 @@ import os
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 
 from cli.run import call, complaint, environment, shell
 
-pytest.importorskip("polars")
+pl = pytest.importorskip("polars")
 
 LONG = 100 * 2**20
 
@@ -36,7 +37,7 @@ REFUSED = {
     "infinite": (b"p\ninf\n", "column 'p', row 1: inf is no probability"),
     "above 1": (
         b"p\n0.1\n1.5\n7\n",
-        "column 'p', row 2: 1.5 is no probability (2 of 3 are not in [0, 1]). Pass",
+        "column 'p', row 2: 1.5 is no probability (2 of 3 read are not in [0, 1]). ",
     ),
     "below 0": (b"p\n-0.1\n", "row 1: -0.1 is no probability"),
     "percent": (b"p\n50%\n", "row 1: '50%' is no number. Divide percentages by 100."),
@@ -58,9 +59,12 @@ REFUSED = {
 }
 
 
+@pytest.mark.parametrize("large", [False, True], ids=["held", "streamed"])
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_bad_file_is_refused_with_place_and_cure(tmp_path, monkeypatch, case):
+def test_a_bad_file_is_refused_with_place_and_cure(tmp_path, monkeypatch, case, large):
     data, message = REFUSED[case]
+    if large:
+        monkeypatch.setattr("bestcut.cli._files.LARGE", -1)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.csv").write_bytes(data)
     line = complaint(call("decide", "x.csv", "--proba", "p", "-o", "out.csv"))
@@ -103,7 +107,7 @@ def test_no_rows_are_no_trouble(tmp_path, command):
         ("x.ndjson", b'{"p":0.5}\n{"p":', "is no readable ndjson"),
         ("x.ndjson", b'{"p":[0.5]}\n', "column 'p' holds List"),
         ("x.ndjson", b'{"p":0.5}\n{"p":null}\n', "column 'p', row 2: nothing is no"),
-        ("x.txt", b"p\n0.5\n", "Pass --format, one of csv, tsv, parquet, ndjson."),
+        ("x.txt", b"p\n0.5\n", "Pass --format, one of csv, tsv, parquet, ipc, ndjson."),
     ],
 )
 def test_other_formats_are_refused_clearly_too(tmp_path, name, data, message):
@@ -190,24 +194,28 @@ def test_a_folder_is_no_file(tmp_path):
 def assert_nothing_is_kept(run, folder):
     assert run.returncode == 2
     (line,) = run.stderr.decode().splitlines()
-    assert "out.csv: could not be written (" in line
-    assert os.listdir(folder) == ["out.csv"]
-    assert (folder / "out.csv").read_text() == "old"
+    assert "out: could not be written (" in line
+    assert os.listdir(folder) == ["out"]
+    assert (folder / "out").read_text() == "old"
 
 
-@pytest.fixture
-def large(tmp_path):
+@pytest.fixture(params=["csv", "parquet"])
+def large(tmp_path, request):
     """Return a file of some 200 kB, and a folder with an older result."""
     (tmp_path / "x.csv").write_text("id,p\n" + "1234567890,0.5\n" * 14_000)
     folder = tmp_path / "place"
     folder.mkdir()
-    return tmp_path / "x.csv", folder
+    if request.param == "parquet":
+        p = np.random.default_rng(0).random(30_000)  # which cannot be compressed
+        pl.DataFrame({"p": p}).write_parquet(tmp_path / "x.parquet")
+    return tmp_path / f"x.{request.param}", folder
 
 
 def test_a_file_that_may_not_grow_leaves_the_old_one(large):
     source, folder = large
-    (folder / "out.csv").write_text("old")
-    line = f"ulimit -f 8; bestcut decide '{source}' --proba p -o out.csv"
+    (folder / "out").write_text("old")
+    line = f"ulimit -f 8; bestcut decide '{source}' --proba p -o out"
+    line += f" --format {source.suffix[1:]}"
     assert_nothing_is_kept(shell(line, folder), folder)
 
 
@@ -218,8 +226,9 @@ def test_a_full_disk_leaves_the_old_file(large):
     if mount is None or subprocess.run(command, capture_output=True).returncode:
         pytest.skip("a small disk cannot be mounted here")
     try:
-        (folder / "out.csv").write_text("old")
-        line = f"bestcut decide '{source}' --proba p -o out.csv"
+        (folder / "out").write_text("old")
+        line = f"bestcut decide '{source}' --proba p -o out"
+        line += f" --format {source.suffix[1:]}"
         assert_nothing_is_kept(shell(line, folder), folder)
     finally:
         subprocess.run(["umount", str(folder)], check=True, env=environment())

@@ -13,13 +13,17 @@ from typing import Any
 import click
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
 import bestcut
-from bestcut.cli._files import FORMATS, Table, format_of
+from bestcut.cli import INTERRUPTED, exit_status
+from bestcut.cli._files import FORMATS, Table, format_of, is_same
 from bestcut.cli._problem import Problem
+from bestcut.files._progress import steps
+from bestcut.files._stream import find_cut, write_cut
 from bestcut.goals import Goal, Mean, ProbAtLeast, Quantile
 from bestcut.metrics import ExpressionError, Metric, from_expression
 
@@ -57,9 +61,9 @@ class Group(click.Group):
         except MemoryError:
             message = "there is not enough memory for this file"
             raise Problem(message) from None
-        except KeyboardInterrupt:
-            click.echo("bestcut: interrupted; nothing was written.", err=True)
-            ctx.exit(130)
+        except KeyboardInterrupt as error:
+            click.echo(f"bestcut: {INTERRUPTED}", err=True)
+            ctx.exit(exit_status(error))
 
 
 def _drop_output() -> None:
@@ -221,7 +225,7 @@ def decide(
     """Add a column with the decisions that have the best expected metric.
 
     Every other column and the order of the rows stay as they are. A summary goes to
-    standard error.
+    standard error; --json goes to standard output if the table does not.
 
     \b
     Examples:
@@ -231,54 +235,64 @@ def decide(
       bestcut decide scores.csv --proba p --metric recall \\
         --at-least precision=0.9
     """
+    if output != "-" and file != "-" and is_same(file, output):
+        raise Problem(output, "is the input itself", "Write to another file.")
+    if group_by is not None and (at_least or goal != Mean()):
+        message = "--group-by takes neither --at-least nor --goal"
+        raise Problem(message)
     table = Table(file, kind or format_of(file))
     target = table.kind if output == "-" else format_of(output, kind)
-    if output != "-" and file != "-" and _same(file, output):
-        raise Problem(output, "is the input itself", "Write to another file.")
-    p = table.probabilities(proba)
-    low, high = min_positives, max_positives
+    table.source.check_new(name)
+    bounds = min_positives, max_positives
+    if table.is_large and group_by is None and not at_least and goal == Mean():
+        with steps(show=None) as step:
+            cut = find_cut(table.source, proba, metric, *bounds, step)
+            facts = _facts_of_one(cut, cut.n)
+            write_cut(table.source, cut, proba, output, target, name, step)
+    else:
+        with Console(stderr=True).status("Deciding"):  # on a terminal only
+            facts, labels = _decided(
+                table, proba, metric, group_by, bounds, goal, _floors(at_least)
+            )
+            table.write(output, target, name, labels)
+    _summary(facts, as_json=as_json, err=output == "-" or not as_json)
+
+
+def _decided(
+    table: Table,
+    proba: str,
+    metric: Metric,
+    group_by: str | None,
+    bounds: tuple[int, int | None],
+    goal: Goal,
+    floors: dict[str | Metric, float],
+) -> tuple[dict[str, Any], NDArray[np.bool_]]:
+    """Decide in memory; return what to say, and the labels."""
+    p, (low, high) = table.probabilities(proba), bounds
     if group_by is not None:
-        if at_least or goal != Mean():
-            message = "--group-by takes neither --at-least nor --goal"
-            raise Problem(message)
         groups = table.groups(group_by)
         many = bestcut.decide_each(
             p, metric, groups=groups, min_positives=low, max_positives=high
         )
-        facts, labels = _facts_of_many(many), many.labels
-    else:
-        floors = _floors(at_least)
-        one = bestcut.decide(
-            p,
-            metric,
-            goal=goal,
-            at_least=floors,
-            min_positives=low,
-            max_positives=high,
-        )
-        facts, labels = _facts_of_one(one), one.labels
-    table.write(output, target, name, labels)
-    _summary(facts, as_json=as_json)
+        return _facts_of_many(many), many.labels
+    one = bestcut.decide(
+        p, metric, goal=goal, at_least=floors, min_positives=low, max_positives=high
+    )
+    return _facts_of_one(one, p.size), one.labels
 
 
-def _same(first: str, second: str) -> bool:
-    try:
-        return os.path.samefile(first, second)
-    except OSError:
-        return False
-
-
-def _facts_of_one(one: bestcut.Decision) -> dict[str, Any]:
+def _facts_of_one(one: bestcut.Decision | bestcut.Cut, rows: int) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "metric": one.metric.name,
-        "rows": int(one.labels.size),
+        "rows": rows,
         "positive": one.n_positive,
         "threshold": one.threshold if np.isfinite(one.threshold) else None,
-        "expected score": one.expected_score,
-        "90% between": list(one.distribution().interval(0.9)),
+        "expected_score": one.expected_score,
+        "interval_90": list(one.distribution().interval(0.9)),
     }
-    if one.goal != Mean():
-        facts[one.goal.describe(one.metric)] = one.goal_value
+    if isinstance(one, bestcut.Decision) and one.goal != Mean():
+        facts["goal"] = one.goal.describe(one.metric)
+        facts["goal_value"] = one.goal_value
     return facts
 
 
@@ -289,8 +303,8 @@ def _facts_of_many(many: bestcut.Decisions) -> dict[str, Any]:
         "groups": count,
         "rows": int(many.labels.size),
         "positive": int(many.n_positive.sum()),
-        "groups left empty": int(np.count_nonzero(many.n_positive == 0)),
-        "mean expected score": float(many.expected_score.mean()) if count else None,
+        "groups_left_empty": int(np.count_nonzero(many.n_positive == 0)),
+        "mean_expected_score": float(many.expected_score.mean()) if count else None,
     }
 
 
@@ -299,8 +313,11 @@ def _summary(facts: dict[str, Any], *, as_json: bool, err: bool = True) -> None:
     if as_json:
         click.echo(json.dumps(facts), err=err)
         return
-    for name, value in facts.items():
-        click.echo(f"{name + ':':<22} {_shown(value)}", err=err)
+    names = {"interval_90": "90% between", "goal_value": facts.get("goal", "")}
+    for key, value in facts.items():
+        if key != "goal":
+            name = names.get(key, key.replace("_", " "))
+            click.echo(f"{name + ':':<22} {_shown(value)}", err=err)
 
 
 def _shown(value: Any) -> str:
@@ -368,14 +385,14 @@ def expect(
         if truth is not None:
             counts = (truth & labels).sum(), labels.sum(), truth.sum(), truth.size
             row["realised"] = float(chosen(*map(float, counts)))
-            row["p-value"] = score.surprise(row["realised"]).p_value
+            row["p_value"] = score.surprise(row["realised"]).p_value
         rows.append(row)
     check = None if truth is None else bestcut.calibration_check(truth, p)
     if as_json:
         verdict = {} if check is None else {"calibration": check.verdict}
         click.echo(json.dumps({"scores": rows} | verdict))
         return
-    heads = {"low": "90% from", "high": "to"}
+    heads = {"low": "90% from", "high": "to", "p_value": "p-value"}
     _print_table([heads.get(x, x) for x in rows[0]], [list(r.values()) for r in rows])
     if check is not None:
         _print_text(check.verdict)
@@ -407,13 +424,14 @@ def compare(file: str, proba: str, kind: str | None, as_json: bool) -> None:
                 "positive": best.n_positive,
                 "threshold": best.threshold if np.isfinite(best.threshold) else None,
                 "expected": best.expected_score,
-                "at 0.5": bestcut.expected_score(p, at_half, name),
+                "expected_at_half": bestcut.expected_score(p, at_half, name),
             }
         )
     if as_json:
         click.echo(json.dumps(rows))
         return
-    _print_table(list(rows[0]), [list(row.values()) for row in rows])
+    heads = [name.replace("expected_at_half", "at 0.5") for name in rows[0]]
+    _print_table(heads, [list(row.values()) for row in rows])
     flagged = int(np.count_nonzero(at_half))
     click.echo(f"{p.size} rows; a threshold of 0.5 flags {flagged}.")
 
@@ -488,7 +506,7 @@ def demo() -> None:
     one = bestcut.decide(p, "f1")
     _print_text("40 synthetic card payments, each with its chance of fraud.")
     _print_text(f"{p.sum():.1f} frauds are expected. By F1, the best cut:")
-    _summary(_facts_of_one(one), as_json=False, err=False)
+    _summary(_facts_of_one(one, p.size), as_json=False, err=False)
     half = p >= 0.5
     _print_text(
         f"A threshold of 0.5 would flag {int(half.sum())} and could expect "
@@ -521,3 +539,6 @@ def _print(what: Any) -> None:
         console.print(what)
     for line in captured.get().splitlines():
         click.echo(line.rstrip())
+
+
+from bestcut.cli import _report  # noqa: E402, F401  (adds a command, uses the above)

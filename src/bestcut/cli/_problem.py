@@ -6,6 +6,15 @@ from typing import IO, Any
 
 import click
 
+from bestcut.files import FileError
+
+_OPTIONS = {
+    "format": "--format",
+    "name": "--name",
+    "output": "-o",
+    "proba": "--proba",
+}
+
 
 class Problem(click.ClickException):
     """An error that names the file, what is wrong, and the cure."""
@@ -18,8 +27,12 @@ class Problem(click.ClickException):
 
     @classmethod
     def of(cls, error: Exception) -> Problem:
-        """Return what the library said."""
-        return cls(" ".join(str(error).split()).rstrip("."))
+        """Return what the library said, with options for its arguments."""
+        sentence = " ".join(str(error).split()).rstrip(".")
+        if isinstance(error, FileError):
+            for argument, option in _OPTIONS.items():
+                sentence = sentence.replace(f"`{argument}`", option)
+        return cls(sentence)
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Write the line to standard error."""

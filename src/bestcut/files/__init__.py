@@ -1,0 +1,9 @@
+"""Decisions for files that may be larger than memory.
+
+`decide_file` needs polars when it is called: ``pip install bestcut[files]``.
+"""
+
+from bestcut.files._decide import FileDecision, decide_file
+from bestcut.files._error import FileError
+
+__all__ = ["FileDecision", "FileError", "decide_file"]

@@ -1,0 +1,152 @@
+"""Copy rows with one more column."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from bestcut._validation import BoolArray
+from bestcut.files._error import FileError
+from bestcut.files._progress import Step, no_step
+from bestcut.files._source import SEPARATORS, Batch, FrameSource, Source, TextSource
+
+
+class Marks(Protocol):
+    """The decisions, handed out batch by batch in the order of the rows."""
+
+    def __call__(self, source: Source, batch: Batch) -> BoolArray:
+        """Return the decisions for the next rows."""
+
+
+def marks_of(labels: BoolArray) -> Marks:
+    """Return decisions that are known for all rows."""
+
+    def marks(source: Source, batch: Batch) -> BoolArray:
+        return labels[batch.before : batch.before + batch.rows]
+
+    return marks
+
+
+def copy_rows(
+    source: Source,
+    file: Any,
+    kind: str,
+    name: str,
+    marks: Marks,
+    step: Step = no_step,
+) -> None:
+    """Write all rows and one more column to an open file."""
+    what = "Copying the rows"
+    if isinstance(source, TextSource) and source.kind == kind:
+        advance = step(what, source.total)
+        file.write(source.head_with(name))
+        for batch in source.batches():
+            file.write(batch.with_marks(name, marks(source, batch)))
+            advance(batch.size)
+        return
+    frames = source.frames(kind)
+    advance = step(what, frames.total)
+
+    def marked() -> Iterator[pl.DataFrame]:
+        for batch in frames.batches():
+            column = marks(frames, batch).view(np.int8)
+            yield batch.frame.with_columns(pl.Series(name, column))
+            advance(batch.size)
+
+    _sink(marked, frames, file, kind, name)
+
+
+def _sink(
+    rows: Callable[[], Iterator[pl.DataFrame]],
+    source: FrameSource,
+    file: Any,
+    kind: str,
+    name: str,
+) -> None:
+    """Let polars write frames while they are made.
+
+    It works in a thread of its own, for signals wait until a native call is over.
+    """
+    stop = threading.Event()
+    errors: list[BaseException] = []
+
+    def until_stopped(*_: Any) -> Iterator[pl.DataFrame]:
+        try:
+            for frame in rows():
+                if stop.is_set():
+                    return
+                yield frame
+        except BaseException as error:
+            errors.append(error)  # polars would hide its kind
+            raise
+
+    schema = {**source.schema, name: pl.Int8()}
+    lazy = register_io_source(until_stopped, schema=schema)
+
+    done = threading.Event()  # a join that is interrupted cannot be repeated
+
+    def work() -> None:
+        try:
+            _sink_as(lazy, file, kind)
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            done.set()
+
+    threading.Thread(target=work, name="bestcut-writer", daemon=True).start()
+    try:
+        while not done.wait(0.05):
+            pass
+    except BaseException:
+        stop.set()
+        done.wait()
+        _settle()
+        raise
+    if errors:
+        raise _explained(errors[0], source.where, kind)
+
+
+def _settle() -> None:
+    """Wait until polars has forgotten an interruption.
+
+    It notes Ctrl-C by itself, and as long as some thread of it is about to end raises
+    it in whatever is called next.
+    """
+    for _ in range(40):
+        try:
+            pl.LazyFrame({"none": []}).collect()
+        except KeyboardInterrupt:
+            time.sleep(0.05)
+        else:
+            return
+
+
+def _explained(error: BaseException, where: str, kind: str) -> BaseException:
+    """Return what polars said as an error of ours, or of the system's."""
+    if not isinstance(error, pl.exceptions.PolarsError):
+        return error
+    if found := re.search(r"\(os error (\d+)\)", str(error)):
+        number = int(found[1])
+        return OSError(number, os.strerror(number))
+    reason = str(error).splitlines()[0]
+    what = f"cannot be written as {kind} ({reason})"
+    return FileError.of(where, what, "Keep its format.")
+
+
+def _sink_as(lazy: pl.LazyFrame, file: Any, kind: str) -> None:
+    if kind == "parquet":
+        lazy.sink_parquet(file)
+    elif kind == "ipc":
+        lazy.sink_ipc(file)
+    elif kind == "ndjson":
+        lazy.sink_ndjson(file)
+    else:
+        lazy.sink_csv(file, separator=SEPARATORS[kind])

@@ -1,0 +1,122 @@
+"""Bytes that can be read several times: a file, or what came through a pipe."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import sys
+import tempfile
+import weakref
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from bestcut.files._error import FileError
+
+_HELD = 1 << 26  # bytes from a pipe that are kept in memory; more go to the disk
+_GZIP = b"\x1f\x8b"
+
+
+class Input:
+    """A file that can be opened again and again.
+
+    Standard input, a pipe and what is compressed are unpacked once, into memory or,
+    if they are large, into a temporary file.
+
+    Parameters
+    ----------
+    path : str
+        The file; - is standard input.
+
+    Attributes
+    ----------
+    where : str
+        What it is called in messages.
+    size : int
+        How many bytes it has, unpacked.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.where = "standard input" if path == "-" else path
+        self._data: bytes | None = None
+        self._temporary: Any = None
+        if path == "-" and sys.stdin is None:
+            raise FileError.of(self.where, "is closed", "Pass a file.")
+        with _reading(self.where):
+            if path == "-":
+                self._keep(sys.stdin.buffer)
+            elif not stat.S_ISREG(os.stat(path).st_mode):
+                with open(path, "rb") as pipe:
+                    self._keep(pipe)
+        with self.opened() as file:
+            packed = file.read(2) == _GZIP
+        if packed:
+            with self.opened() as file, gzip.GzipFile(fileobj=file) as unpacked:
+                self._keep(unpacked)
+        self._stamp = self._state()
+        self.size = len(self._data) if self._data is not None else self._stamp[0]
+
+    def _keep(self, stream: Any) -> None:
+        """Keep what a stream holds."""
+        block = stream.read(_HELD + 1)
+        if len(block) <= _HELD:
+            self._data, self._temporary = block, None
+            return
+        temporary = tempfile.NamedTemporaryFile(prefix="bestcut-")  # noqa: SIM115
+        weakref.finalize(self, temporary.close)  # which removes it
+        while block:
+            try:
+                temporary.write(block)
+                temporary.flush()
+            except OSError as error:
+                what = f"does not fit into {tempfile.gettempdir()} ({error.strerror})"
+                cure = "It is unpacked there: make room, or set TMPDIR."
+                raise FileError.of(self.where, what, cure) from None
+            block = stream.read(1 << 20)
+        self._data, self._temporary = None, temporary
+
+    @property
+    def for_polars(self) -> str | io.BytesIO:
+        """What polars can scan."""
+        if self._data is not None:
+            return io.BytesIO(self._data)
+        return self._name()
+
+    def _name(self) -> str:
+        return self.path if self._temporary is None else str(self._temporary.name)
+
+    @contextmanager
+    def opened(self) -> Iterator[BinaryIO]:
+        """Open it for reading from the beginning."""
+        with _reading(self.where):
+            if self._data is not None:
+                yield io.BytesIO(self._data)
+            else:
+                with open(self._name(), "rb") as file:
+                    yield file
+
+    def _state(self) -> tuple[int, int, int]:
+        if self._data is not None:
+            return 0, 0, 0
+        with _reading(self.where):
+            state = os.stat(self._name())
+        return state.st_size, state.st_mtime_ns, state.st_ino
+
+    def check_unchanged(self) -> None:
+        """Refuse a file that somebody else wrote to in the meantime."""
+        if self._state() != self._stamp:
+            what = "changed while it was read"
+            raise FileError.of(self.where, what, "Try again when it is complete.")
+
+
+@contextmanager
+def _reading(where: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise FileError.of(where, f"cannot be read ({reason})", "Check it.") from None

@@ -1,0 +1,84 @@
+"""Files that appear as a whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bestcut.files._error import FileError
+
+
+@contextmanager
+def writing(path: str) -> Iterator[Any]:
+    """Open a file for writing; - is standard output, .gz compresses."""
+    with _standard_output() if path == "-" else atomic(path) as file:
+        if not path.lower().endswith(".gz"):
+            yield file
+            return
+        # No name and no time in it: the same rows make the same file.
+        with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed:
+            yield packed
+
+
+@contextmanager
+def _standard_output() -> Iterator[Any]:
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
+
+
+@contextmanager
+def atomic(path: str) -> Iterator[Any]:
+    """Write to a temporary file beside `path`, and rename it if all went well.
+
+    A link is followed, and a pipe or a device is written to as it is.
+    """
+    target = Path(path).resolve()
+    try:
+        mode = target.stat().st_mode if target.exists() else None
+        if mode is not None and not stat.S_ISREG(mode):
+            with target.open("wb") as file:
+                yield file
+            return
+        handle, name = tempfile.mkstemp(
+            dir=target.parent, prefix=".bestcut-", suffix=".part"
+        )
+    except OSError as error:
+        raise _unwritten(path, error) from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        Path(name).chmod(_new_mode() if mode is None else stat.S_IMODE(mode))
+        os.replace(name, target)
+    except OSError as error:
+        raise _unwritten(path, error) from None
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def _unwritten(path: str, error: OSError) -> FileError:
+    reason = error.strerror or str(error).partition("\n")[0]
+    what = f"could not be written ({reason})"
+    return FileError.of(
+        path, what, "Nothing was kept. Choose another place with `output`."
+    )
+
+
+def _new_mode() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def is_same(first: str, second: str) -> bool:
+    """Return whether two names are of one file."""
+    try:
+        return os.path.samefile(first, second)
+    except OSError:
+        return False
