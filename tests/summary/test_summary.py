@@ -111,7 +111,7 @@ def test_equals_the_sweep_on_anything(values, name, low, room):
 @pytest.mark.parametrize("kind", ["spread", "rare", "mostly positive", "heavy ties"])
 @pytest.mark.parametrize("name", NAMES)
 def test_no_cut_is_above_the_upper_bound(kind, name):
-    p = KINDS[kind](np.random.default_rng(7), 1500)
+    p = KINDS[kind](np.random.default_rng(7), 500)
     metric = bestcut.metrics.get(name)
     bracket = ScoreSummary.from_scores(p).bracket(metric)
     curve = bestcut.decide(p, metric).curve
@@ -448,3 +448,19 @@ def test_accepts_what_everything_else_accepts():
     assert repr(ScoreSummary.from_scores(values)) == (
         "ScoreSummary(4 scores, 1.55 expected positives)"
     )
+
+
+def test_groups_are_split_even_if_one_part_has_everything():
+    from bestcut.summary._search import CutSearch
+
+    tiny = np.geomspace(1e-9, 1e-12, 200)
+    p = np.concatenate([np.full(200_000, 1e-3), tiny])
+    table = BinTable(*count_and_moments(p))
+    search = CutSearch(table, bestcut.metrics.get("mcc"), 0, p.size)
+    for first in (0, 1):
+        whole = np.array([first]), np.array([len(table)])
+        groups = search._grouped(*whole, 16)
+        assert groups.first.size > 1
+        assert groups.first[0] == first
+        assert groups.last[-1] == len(table)
+        assert np.array_equal(groups.first[1:], groups.last[:-1])

@@ -231,14 +231,23 @@ class CutSearch:
             reach = self.reach(groups)
             self._settle()
             kept = (reach > self.lower + self.left_out()) & self._is_inside(groups)
-            if np.all(groups.last[kept] - groups.first[kept] == 1):
-                break
+            several = kept & (groups.last - groups.first > 1)
+            if not several.any() or _SPLIT * np.count_nonzero(several) > self._most():
+                break  # nothing to split, or the bounds leave too much
             groups = self._grouped(groups.first[kept], groups.last[kept], _SPLIT)
         self.upper = self.error() + max(
             float(np.max(reach[kept], initial=-np.inf)), self._highest
         )
         doubtful = [edge - 1 for edge in self._doubtful() if edge > 0]
-        return np.union1d(groups.first[kept], np.array(doubtful, dtype=np.intp))
+        pairs = zip(
+            groups.first[kept].tolist(), groups.last[kept].tolist(), strict=True
+        )
+        inside = [part for first, last in pairs for part in range(first, last)]
+        return np.union1d(np.array(inside, dtype=np.intp), np.array(doubtful, np.intp))
+
+    def _most(self) -> int:
+        """Return how many groups are worth bounding at once."""
+        return 512 if self.total_variance < RARE else 8192
 
     def _settle(self) -> None:
         """Find the best of the allowed edges, with what it may be wrong by."""
@@ -319,6 +328,8 @@ class CutSearch:
                 steps = np.linspace(place[0], place[-1], count + 1)
                 inner = np.unique(a + np.searchsorted(place, steps))
                 inner = np.unique(np.concatenate([[a], np.minimum(inner, b), [b]]))
+                if inner.size == 2:  # one part has it all
+                    inner = np.linspace(a, b, count + 1).astype(np.intp)
             edges.append(inner)
         return self._together(
             np.concatenate([e[:-1] for e in edges]),
