@@ -91,8 +91,8 @@ def check_scores(values: Any, *, name: str = "y_score") -> FloatArray:
 def check_probabilities(values: Any, *, name: str = "y_proba") -> FloatArray:
     """Return `values` as a 1-D float64 array of probabilities."""
     array = _check_column(values, name=name)
-    bad = ~((array >= 0.0) & (array <= 1.0))
-    if bad.any():
+    if array.size and not (array.min() >= 0.0 and array.max() <= 1.0):  # NaN fails too
+        bad = ~((array >= 0.0) & (array <= 1.0))
         i = int(np.argmax(bad))
         cure = (
             "Drop or fill the missing entries first."

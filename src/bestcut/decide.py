@@ -241,7 +241,7 @@ def decide(
         Bounds on how many instances may be predicted positive.
     solver : str, default="auto"
         ``"auto"`` is ``"sweep"``, which takes any metric that qualifies and time
-        proportional to n after a sort, and for half a million instances or more
+        proportional to n after a sort, and for two million instances or more
         ``"summary"``, which sorts only what is near the cut. ``"quadratic"`` and
         ``"cubic"`` are the paper's algorithms, ``"exhaustive"`` looks at all label
         vectors.
@@ -402,8 +402,9 @@ def _labels(p: FloatArray, threshold: float, solution: Solution) -> NDArray[np.b
         labels = np.zeros(p.size, dtype=np.bool_)
         labels[np.argsort(-p, kind="stable")[solution.members]] = True
         return labels
-    labels = p > threshold
-    missing = solution.n_positive - int(np.count_nonzero(labels))
-    if missing:
+    labels = p >= threshold
+    if int(np.count_nonzero(labels)) > solution.n_positive:
+        np.greater(p, threshold, out=labels)
+        missing = solution.n_positive - int(np.count_nonzero(labels))
         labels[np.flatnonzero(p == threshold)[:missing]] = True
     return labels

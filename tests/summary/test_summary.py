@@ -249,7 +249,7 @@ def test_law_and_confusion_matrix_of_a_cut():
 
 
 def test_decide_takes_the_summary_for_many_scores():
-    p = np.random.default_rng(2).beta(0.3, 3, 600_000)
+    p = np.random.default_rng(2).beta(0.3, 3, 2_100_000)
     decision, swept = bestcut.decide(p), bestcut.decide(p, solver="sweep")
     assert (decision.solver, swept.solver) == ("summary", "sweep")
     assert decision.n_positive == swept.n_positive

@@ -78,7 +78,7 @@ class ListedSide:
     @cached_property
     def variance(self) -> float:
         """Variance of the number of positives."""
-        return float(np.sum(self.eta * (1.0 - self.eta)))
+        return float(self.eta @ (1.0 - self.eta))
 
     @cached_property
     def law(self) -> Law:

@@ -73,6 +73,10 @@ class Prediction:
         """The law of the positives that are missed."""
         return self.others.law
 
+    @property
+    def _positives(self) -> float:
+        return self.chosen.positives + self.others.positives
+
     def moments(self, metric: Metric) -> Moments:
         """Return the mean and standard deviation of a metric.
 
@@ -89,11 +93,7 @@ class Prediction:
         fine = self._sums(metric, tp.fine, fn.fine)
         exact = tp.exact and fn.exact
         coarse = fine if exact else self._sums(metric, tp.coarse, fn.coarse)
-        lost = (
-            0.0
-            if exact
-            else self.n / max(self.chosen.negatives + self.others.negatives, 1.0)
-        )
+        lost = 0.0 if exact else self.n / max(self.n - self._positives, 1.0)
         rounding = EPS * (72.0 + 8.0 * lost) + 64 * NEGLIGIBLE
         error = abs(fine.mean - coarse.mean) + rounding * fine.absolute
         return Moments(fine.mean, float(np.sqrt(fine.variance)), error)

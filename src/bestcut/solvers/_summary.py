@@ -23,7 +23,7 @@ class SummarySolver(SweepSolver):
 
     name = "summary"
     needs_order = False
-    pays_from = 1 << 19
+    pays_from = 1 << 21
     pays_from_if_rare = 1 << 22  # bounds cost more where totals are taken one by one
 
     def solve(self, eta: FloatArray, metric: Metric, low: int, high: int) -> Solution:
@@ -47,4 +47,4 @@ class SummarySolver(SweepSolver):
         bracket = Bracket(table, metric, low, high)
         if bracket.n_wanted > p.size // 8:
             return None
-        return bracket.refine(p[bracket.window.contains(p)])
+        return bracket.refine(bracket.window.inside(p))

@@ -32,6 +32,10 @@ _ONE = int(np.float64(1.0).view(np.int64))
 _BLOCK = 1 << 14  # temporaries stay in cache
 
 
+def _any_tiny(x: FloatArray) -> bool:
+    return bool(x.min(initial=1.0) < 2.0**-_LEAST)
+
+
 def _folded(p: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
     """Return x = min(p, 1 - p) and the number of the bin of p.
 
@@ -41,7 +45,8 @@ def _folded(p: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
     np.minimum(x, p, out=x)
     key = x.view(np.int64) >> _SHIFT
     key -= _FIRST - 1
-    np.maximum(key, 0, out=key)
+    if _any_tiny(x):
+        np.maximum(key, 0, out=key)
     upper = np.subtract(0.5, p).view(np.int64)
     upper >>= 63  # all bits set where p > 1/2, none elsewhere
     upper &= BINS - 1
@@ -57,13 +62,24 @@ def bin_of(p: FloatArray) -> NDArray[np.int64]:
     return out
 
 
+def between(p: FloatArray, low: float, high: float) -> FloatArray:
+    """Return the probabilities from `low` to `high`, both included."""
+    found = []
+    for i in range(0, p.size, 4 * _BLOCK):
+        block = p[i : i + 4 * _BLOCK]
+        inside = block >= low
+        inside &= block <= high
+        found.append(block[inside])
+    return np.concatenate(found) if found else np.empty(0)
+
+
 def _offsets(x: FloatArray, out: FloatArray) -> None:
     """Write s in [-1, 1], from the bits of the mantissa that the bin leaves open."""
     bits = x.view(np.int64) & _OPEN
     bits |= _ONE
     np.subtract(bits.view(np.float64), 1.0 + 2.0 ** -(_BITS + 1), out=out)
     out *= 2.0 ** (_BITS + 1)
-    if x.min(initial=1.0) < 2.0**-_LEAST:
+    if _any_tiny(x):
         tiny = x < 2.0**-_LEAST
         out[tiny] = x[tiny] * 2.0**_LEAST
 

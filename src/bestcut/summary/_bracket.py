@@ -18,7 +18,7 @@ from bestcut._validation import (
 )
 from bestcut.metrics import Metric, get
 from bestcut.scores import ConfusionDistribution, Prediction, ScoreDistribution
-from bestcut.summary._bins import BINS, bin_of, geometry
+from bestcut.summary._bins import BINS, between, bin_of, geometry
 from bestcut.summary._runs import Found, best_cut_in_run, consecutive
 from bestcut.summary._search import CutSearch
 from bestcut.summary._table import BinTable
@@ -171,20 +171,18 @@ class Window:
         >>> bracket.window.select([0.0, 0.4, 1.0]).tolist()
         [0.4]
         """
-        p = check_probabilities(y_proba)
-        return p[self.contains(p)]
+        return self.inside(check_probabilities(y_proba))
 
-    def contains(self, p: FloatArray) -> BoolArray:
-        """Return which of some checked probabilities lie in the window."""
-        if self.low.size > _FEW:
-            wanted = np.zeros(BINS, dtype=np.bool_)
-            for low, high in zip(bin_of(self.low), bin_of(self.high), strict=True):
-                wanted[low : high + 1] = True
-            return wanted[bin_of(p)]
-        out = np.zeros(p.size, dtype=np.bool_)
-        for low, high in zip(self.low.tolist(), self.high.tolist(), strict=True):
-            out |= (p >= low) & (p <= high)
-        return out
+    def inside(self, p: FloatArray) -> FloatArray:
+        """Return those of some checked probabilities that lie in the window."""
+        if self.low.size <= _FEW:
+            ends = zip(self.low.tolist(), self.high.tolist(), strict=True)
+            parts = [between(p, low, high) for low, high in ends]
+            return np.concatenate(parts) if parts else np.empty(0)
+        wanted = np.zeros(BINS, dtype=np.bool_)
+        for low, high in zip(bin_of(self.low), bin_of(self.high), strict=True):
+            wanted[low : high + 1] = True
+        return p[wanted[bin_of(p)]]
 
 
 def _best_first(found: Found) -> tuple[float, int]:

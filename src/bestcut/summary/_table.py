@@ -21,6 +21,7 @@ from bestcut.counts._window import (
 from bestcut.summary._bins import (
     HALF,
     MOMENTS,
+    between,
     count_and_moments,
     geometry,
 )
@@ -190,6 +191,6 @@ def quick_table(p: FloatArray) -> BinTable:
         if count[bins].sum() > p.size // 8:
             return BinTable(*count_and_moments(p))
         if bins.size:
-            inside = p[(p >= shape.low[bins[0]]) & (p <= shape.high[bins[-1]])]
+            inside = between(p, shape.low[bins[0]], shape.high[bins[-1]])
             moments[:, bins] = count_and_moments(inside)[1][:, bins]
     return BinTable(count, moments)
