@@ -88,10 +88,11 @@ $(VENV)-bench/.done: pyproject.toml
 	  echo "The peers could not be installed; bestcut is measured without them."
 	@touch $@
 
-bench: $(VENV)-bench/.done  ## time, memory and accuracy against peers (25 minutes, 12 GB of disk)
+bench: $(VENV)-bench/.done  ## time, memory and accuracy against peers (30 minutes, 12 GB of disk)
 	$(VENV)-bench/bin/python benchmarks/run.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/scores.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/many.py
+	$(VENV)-bench/bin/python benchmarks/any_size.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/files.py $(ARGS)
 
 clean:  ## remove the environment and caches
