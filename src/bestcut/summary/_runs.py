@@ -13,6 +13,7 @@ from bestcut._validation import FloatArray
 from bestcut.counts._moments import features
 from bestcut.counts._side import ROOM, ListedSide, Side, SummedSide
 from bestcut.counts._window import Law, convolved, law_of
+from bestcut.curve import best_cut
 from bestcut.curve._general import GeneralCurve
 from bestcut.metrics import Metric
 from bestcut.summary._search import CutSearch
@@ -157,13 +158,21 @@ def _directly(
     within: tuple[int, int],
     sides: tuple[Side, Side],
 ) -> Found:
-    """Look at every cut; `within` bounds how many of the run are above it."""
+    """Look at every cut; `within` bounds how many of the run are above it.
+
+    Of many cuts of a smooth metric those are left out that `best_cut` leaves out.
+    """
     eta = np.repeat(values, counts)
-    curve = GeneralCurve(eta, metric, *sides).whole()
-    utility = curve if metric.greater_is_better else -curve
-    j = within[0] + int(np.argmax(utility[within[0] : within[1] + 1]))
+    curve = GeneralCurve(eta, metric, *sides)
+    sign = 1.0 if metric.greater_is_better else -1.0
+    if eta.size > _DIRECT and metric.smooth:
+        j, score = best_cut(curve, eta, sign, *within)
+    else:
+        scores = curve.whole()
+        j = within[0] + int(np.argmax(sign * scores[within[0] : within[1] + 1]))
+        score = float(scores[j])
     return Found(
-        float(utility[j]),
+        sign * score,
         float(eta[j - 1]),
         joined(sides[0], eta[:j]),
         joined(sides[1], eta[j:]),
