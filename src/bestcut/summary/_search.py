@@ -14,7 +14,7 @@ And F differs from G by little: moving one probability by d changes an expected 
 d times the expected change of f when that one label flips (couple the two laws), so
 what lies above the mean and what lies below it, sum |eta - m| / 2 each, can differ by
 the span of these changes. Changes of f are bounded over boxes of counts, see
-`bestcut.summary._enclosure`; the chance to be outside a box by Bernstein's inequality.
+`bestcut.metrics._enclosure`; the chance to be outside a box by Bernstein's inequality.
 What cannot reach the best edge is left out.
 """
 
@@ -35,7 +35,7 @@ from bestcut.counts._window import Law, convolved
 from bestcut.curve._blocks import running_totals
 from bestcut.curve._general import Rule, expectation, rule_of_law
 from bestcut.metrics import Metric
-from bestcut.summary._enclosure import FIRST, SECOND, Box, Interval, enclosed, spread
+from bestcut.metrics._enclosure import FIRST, SECOND, Box, Interval, enclosed, spread
 
 _TOGETHER = 64  # edges whose scores are computed at once
 _GROUPS, _SPLIT = 64, 16

@@ -2,7 +2,7 @@
 
 A metric is a formula, and a formula can be evaluated on intervals: every operation is
 replaced by one that returns an interval holding all results. An `Enclosure` carries an
-interval for the value and for the derivatives that `bestcut.summary` needs, and goes
+interval for the value and for the derivatives that a search needs, and goes
 through a metric's own code, a callable of the user's included, by NumPy's protocols. A
 formula that does something else than arithmetic, roots, powers, minima, maxima,
 absolute values and choices is not followed, and nothing is claimed about it.
@@ -25,8 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bestcut._validation import FloatArray
-from bestcut.metrics import Metric
-from bestcut.metrics._base import confusion_from_counts
+from bestcut.metrics._base import Metric, confusion_from_counts
 from bestcut.metrics._families import CustomMetric
 
 FIRST = ("0", "1", "a", "b")

@@ -12,7 +12,7 @@ from bestcut.metrics import (
     from_rates,
     from_uvp,
 )
-from bestcut.summary._enclosure import (
+from bestcut.metrics._enclosure import (
     FIRST,
     SECOND,
     Box,
