@@ -20,6 +20,9 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 
+_LARGEST = 1e150  # so that a product of two is a number, too
+
+
 class InvalidProbabilityError(ValueError):
     """An entry that should be a probability is NaN or outside [0, 1]."""
 
@@ -323,6 +326,17 @@ def check_finite_real(value: Any, *, name: str) -> None:
         raise ValueError(msg)
 
 
+def check_size(value: Any, *, name: str) -> None:
+    """Refuse what is not a real number, or one whose products would overflow."""
+    check_finite_real(value, name=name)
+    if abs(float(value)) > _LARGEST:
+        msg = (
+            f"`{name}` must be at most {_LARGEST:g} in size; got {value!r}. Sums over "
+            "instances would overflow. Choose a larger unit."
+        )
+        raise ValueError(msg)
+
+
 def plain_number(value: Any) -> Any:
     """Return an int, a Fraction or a float for any checked real number.
 
@@ -367,7 +381,7 @@ def check_coefficients(values: Any, *, name: str) -> None:
         msg = f"`{name}` must be a tuple of four numbers; got {values!r}."
         raise ValueError(msg)
     for i, value in enumerate(values):
-        check_finite_real(value, name=f"{name}[{i}]")
+        check_size(value, name=f"{name}[{i}]")
 
 
 def check_callable(function: Any, *, name: str) -> None:
@@ -375,6 +389,19 @@ def check_callable(function: Any, *, name: str) -> None:
     if not callable(function):
         msg = f"`{name}` must be callable; got {function!r}."
         raise TypeError(msg)
+
+
+def _refuse_large(array: FloatArray, *, name: str) -> None:
+    """Refuse finite values whose sums would overflow."""
+    with np.errstate(invalid="ignore"):
+        large = np.isfinite(array) & (np.abs(array) > _LARGEST)
+    if large.any():
+        msg = (
+            f"metric {name!r} must be at most {_LARGEST:g} in size; its callable "
+            f"returned {float(array[large][0])}. Expected values would overflow. "
+            "Choose a larger unit."
+        )
+        raise ValueError(msg)
 
 
 def check_custom_values(
@@ -409,6 +436,7 @@ def check_custom_values(
             raise ValueError(msg)
     array = array.astype(np.float64, copy=False)
     bad = ~np.isfinite(array)
+    _refuse_large(array, name=name)
     if undefined is not None:
         array = np.where(bad, undefined, array)
     elif bad.any():

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,9 +112,6 @@ class Metric(ABC):
         How the metric is called in messages and, for the catalogue, looked up.
     greater_is_better : bool
         False for a loss, which `bestcut.decide` minimises.
-    smooth : bool
-        Whether the formula extends smoothly to counts that are not whole numbers,
-        apart from the points where it is 0/0. Fast solvers rely on it.
     traits : frozenset of str
         The structure that solvers may rely on.
     """
@@ -134,14 +132,14 @@ class Metric(ABC):
         return True
 
     @property
-    def smooth(self) -> bool:
-        """Whether the formula extends smoothly between whole counts."""
-        return True
+    def bound(self) -> float | None:
+        """A number that no absolute score exceeds, where one is known at once."""
+        return None
 
     @property
     def traits(self) -> frozenset[str]:
         """The structure that solvers may rely on."""
-        return frozenset({"smooth"} if self.smooth else ())
+        return frozenset()
 
     @abstractmethod
     def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
@@ -241,34 +239,15 @@ class FractionalLinearMetric(Metric):
         """Return c and d."""
 
     @property
-    def smooth(self) -> bool:
-        """Whether the denominator has one sign, and so no zero between the ends."""
-        extremes = _at_pure_cells(self.coefficients()[1])
-        return min(extremes) >= 0 or max(extremes) <= 0
-
-    @property
     def traits(self) -> frozenset[str]:
         """The structure that solvers may rely on."""
-        c, d = self.coefficients()
-        own = {"fractional_linear"}
-        if c[3] == 0:
-            own.add("c3 = 0")
-        if common_denominator(d) <= _SMALL_DENOMINATOR:
-            own.add("rational d")
-        if self.smooth:
-            own.add("denominator of one sign")
-        if d[1] == 0:
-            own.add("affine")
-        if d[1] + d[3] == 0:
-            own.add("factorised")  # the denominator sees only n_pos - tp
-        return super().traits | own
+        return super().traits | _structure(*self.coefficients())
 
     def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return alpha, beta and delta of a metric with d1 = 0."""
-        c, d = (tuple(map(float, x)) for x in self.coefficients())
-        beta = _linear(n, (c[0], n), (c[2], n_pred), (c[3], n_pos))
-        delta = _linear(n, (d[0], n), (d[2], n_pred), (d[3], n_pos))
-        return c[1], beta, delta
+        c, d = self.coefficients()
+        beta, delta = (_without_tp(x, n_pred, n_pos, n) for x in (c, d))
+        return float(c[1]), beta, delta
 
     def undefined(self, n_pred: Any, n_pos: Any, n: Any) -> Any:
         """Return the value where the denominator is 0."""
@@ -292,10 +271,57 @@ class FractionalLinearMetric(Metric):
         return ratio(numerator, denominator, self.zero_division)
 
 
+def _without_tp(x: Coefficients, n_pred: Any, n_pos: Any, n: Any) -> Any:
+    """Return x0 n + x2 n_pred + x3 n_pos, a linear function at TP = 0.
+
+    Coefficients of both signs that are not whole would cancel. As a sum over cells that
+    are nowhere negative they do not: over FP, FN and TN if all of these fit in, and
+    else over what TP has too much, with the value at TP taken as that of FP + FN - TN.
+    """
+    x0, _, x2, x3 = map(float, x)
+    whole = all(y == int(y) for y in (x0, x2, x3))
+    if whole or min(x0, x2, x3) >= 0 or max(x0, x2, x3) <= 0:
+        return _linear(n, (x0, n), (x2, n_pred), (x3, n_pos))
+    at_fp, at_fn, at_tn = _exact_sums(x[0], x[2], x[3])
+    rest = n - n_pred - n_pos
+    if np.all(rest >= 0):
+        return _linear(n, (at_fp, n_pred), (at_fn, n_pos), (at_tn, rest))
+    at_tp = _exact_sums(x[0], x[2] + x[3], 0)[0]
+    return np.where(
+        rest >= 0,
+        at_fp * n_pred + at_fn * n_pos + at_tn * rest,
+        at_fp * (n - n_pos) + at_fn * (n - n_pred) - at_tp * rest,
+    )
+
+
+def _exact_sums(x0: Any, x2: Any, x3: Any) -> tuple[float, float, float]:
+    """Return x0 + x2, x0 + x3 and x0, each rounded once."""
+    first = Fraction(x0)
+    return float(first + Fraction(x2)), float(first + Fraction(x3)), float(first)
+
+
+@lru_cache(maxsize=256)
+def _structure(c: Coefficients, d: Coefficients) -> frozenset[str]:
+    """Return what a fractional-linear metric is like, by its coefficients."""
+    own = {"fractional_linear"}
+    if c[3] == 0:
+        own.add("c3 = 0")
+    if common_denominator(d) <= _SMALL_DENOMINATOR:
+        own.add("rational d")
+    extremes = _at_pure_cells(d)
+    if min(extremes) >= 0 or max(extremes) <= 0:
+        own.add("denominator of one sign")
+    if d[1] == 0:
+        own.add("affine")
+    if d[1] + d[3] == 0:
+        own.add("factorised")  # the denominator sees only n_pos - tp
+    return frozenset(own)
+
+
 def _at_pure_cells(x: Coefficients) -> Coefficients:
     """Return the values of a linear function of (u, v, p) where TP, FP, FN, TN is 1."""
-    x0, x1, x2, x3 = map(float, x)
-    return x0 + x1 + x2 + x3, x0 + x2, x0 + x3, x0
+    x0, x1, x2, x3 = map(Fraction, x)
+    return float(x0 + x1 + x2 + x3), float(x0 + x2), float(x0 + x3), float(x0)
 
 
 # Algorithm 2 keeps a table with so many entries for each instance.

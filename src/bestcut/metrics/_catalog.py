@@ -6,6 +6,7 @@ A rate whose class is empty is 0/0. Every metric says what it takes then: the va
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -26,8 +27,20 @@ from bestcut.metrics._base import (
 )
 
 
+class _Share(Metric):
+    """A score from -1 to 1, but for what stands for the rate of an empty class."""
+
+    zero_division: float | Literal["drop"]
+
+    @property
+    def bound(self) -> float:
+        """A number that no absolute score exceeds."""
+        empty = self.zero_division
+        return 1.0 if isinstance(empty, str) else 1.0 + 2.0 * abs(float(empty))
+
+
 @dataclass(frozen=True)
-class FBeta(FractionalLinearMetric):
+class FBeta(_Share, FractionalLinearMetric):
     """F-beta: (1 + beta²) TP / ((1 + beta²) TP + beta² FN + FP).
 
     Parameters
@@ -71,7 +84,7 @@ class FBeta(FractionalLinearMetric):
 
 
 @dataclass(frozen=True)
-class _NamedFractionalLinear(FractionalLinearMetric):
+class _NamedFractionalLinear(_Share, FractionalLinearMetric):
     """What the fractional-linear metrics without a parameter share."""
 
     zero_division: float = 0.0
@@ -195,8 +208,32 @@ class Specificity(_NamedFractionalLinear):
         return (1, 1, -1, -1), (1, 0, 0, -1)
 
 
+def _of_classes(
+    metric: AffineMetric,
+    tp: Any,
+    fp: Any,
+    fn: Any,
+    tn: Any,
+    combine: Callable[[Any, Any], Any],
+) -> Any:
+    """Return a sum of the rates of both classes, or what stands for an empty one."""
+    positives, negatives = tp + fn, tn + fp
+
+    def undefined() -> Any:
+        return metric.undefined(tp + fp, positives, positives + negatives)
+
+    if np.all(positives) and np.all(negatives):
+        return combine(tp / positives, tn / negatives)
+    empty = (positives == 0) | (negatives == 0)
+    rates = (
+        cell / np.where(empty, 1.0, size)
+        for cell, size in ((tp, positives), (tn, negatives))
+    )
+    return np.where(empty, undefined(), combine(*rates))
+
+
 @dataclass(frozen=True)
-class BalancedAccuracy(AffineMetric):
+class BalancedAccuracy(_Share, AffineMetric):
     """Balanced accuracy, the paper's AM: (TPR + TNR) / 2.
 
     Parameters
@@ -227,6 +264,10 @@ class BalancedAccuracy(AffineMetric):
         n_neg = n - n_pos
         return n, n_pos * (n_neg - n_pred), 2 * n_pos * n_neg
 
+    def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        """Evaluate without checks at the four cells."""
+        return _of_classes(self, tp, fp, fn, tn, lambda tpr, tnr: (tpr + tnr) / 2)
+
     def undefined(self, n_pred: Any, n_pos: Any, n: Any) -> Any:
         """Return the value when a class does not occur."""
         # Whichever class is left, the rate that can be computed is its own.
@@ -238,7 +279,7 @@ class BalancedAccuracy(AffineMetric):
 
 
 @dataclass(frozen=True)
-class _DegenerateAffine(AffineMetric):
+class _DegenerateAffine(_Share, AffineMetric):
     """What the affine metrics with one value for every undefined case share."""
 
     zero_division: float = 0.0
@@ -305,6 +346,11 @@ class MCC(_DegenerateAffine):
         delta = np.sqrt(n_pred * (n - n_pred) * (n_pos * (n - n_pos)))
         return n, -n_pred * n_pos, delta
 
+    def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        """Evaluate without checks at the four cells."""
+        delta = np.sqrt((tp + fp) * (tn + fn) * ((tp + fn) * (tn + fp)))
+        return ratio(tp * tn - fp * fn, delta, self.zero_division)
+
 
 @dataclass(frozen=True)
 class CohenKappa(_DegenerateAffine):
@@ -329,9 +375,14 @@ class CohenKappa(_DegenerateAffine):
         chance = n_pred * (n - n_pos) + n_pos * (n - n_pred)
         return 2.0 * n, -2.0 * n_pred * n_pos, chance
 
+    def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        """Evaluate without checks at the four cells."""
+        chance = (tp + fp) * (tn + fp) + (tp + fn) * (tn + fn)
+        return ratio(2.0 * (tp * tn - fp * fn), chance, self.zero_division)
+
 
 @dataclass(frozen=True)
-class Informedness(AffineMetric):
+class Informedness(_Share, AffineMetric):
     """Informedness, Youden's J: TPR + TNR - 1.
 
     Parameters
@@ -357,13 +408,17 @@ class Informedness(AffineMetric):
         """Return alpha, beta and delta."""
         return n, -n_pred * n_pos, n_pos * (n - n_pos)
 
+    def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        """Evaluate without checks at the four cells."""
+        return _of_classes(self, tp, fp, fn, tn, lambda tpr, tnr: tpr + tnr - 1)
+
     def undefined(self, n_pred: Any, n_pos: Any, n: Any) -> Any:
         """Return the value when a class does not occur."""
         return 2 * BalancedAccuracy(self.zero_division).undefined(n_pred, n_pos, n) - 1
 
 
 @dataclass(frozen=True)
-class Markedness(AffineMetric):
+class Markedness(_Share, AffineMetric):
     """Markedness: precision + negative predictive value - 1.
 
     Parameters
@@ -389,6 +444,11 @@ class Markedness(AffineMetric):
         """Return alpha, beta and delta."""
         return n, -n_pred * n_pos, n_pred * (n - n_pred)
 
+    def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        """Evaluate without checks at the four cells."""
+        informedness = Informedness(self.zero_division)
+        return informedness.score_cells(tp, fn, fp, tn)
+
     def undefined(self, n_pred: Any, n_pos: Any, n: Any) -> Any:
         """Return the value when only one label is predicted."""
         # Informedness with the roles of prediction and label exchanged.
@@ -409,6 +469,7 @@ class SquaredCountError(AffineMetric):
 
     name = "squared_count_error"
     label = "Squared count error"
+    bound = 1.0
 
     @property
     def greater_is_better(self) -> bool:
@@ -425,7 +486,7 @@ class SquaredCountError(AffineMetric):
 
 
 @dataclass(frozen=True)
-class _RatesMetric(Metric):
+class _RatesMetric(_Share, Metric):
     """What the means of TPR and TNR share."""
 
     zero_division: float = 0.0

@@ -69,8 +69,7 @@ def from_expression(
     -------
     Metric
         A `FractionalLinear` or `LinearUtility` if the formula is one, which makes it
-        fast and its check a proof; otherwise a metric of its own, smooth if it has no
-        ``min`` or ``max``, and no difference under a root or in a denominator.
+        fast and its check a proof; otherwise a metric of its own.
 
     Raises
     ------
@@ -100,12 +99,7 @@ def from_expression(
         if not form[0].constant and not form[1].constant:
             c, d = (_shares(*part) for part in cells)
             return FractionalLinear(c, d, zero_division, called)
-    return from_counts(
-        formula,
-        called,
-        zero_division=zero_division,
-        smooth=_range(formula.tree) is not None,
-    )
+    return from_counts(formula, called, zero_division=zero_division)
 
 
 @dataclass(frozen=True)
@@ -220,76 +214,6 @@ def _value(node: ast.AST, counts: dict[str, Any]) -> Any:
             values = [_value(argument, counts) for argument in args]
             return function(*values) if least == 1 else reduce(function, values)
     raise AssertionError(node)  # unreachable: the tree was checked
-
-
-_HIGHEST = 4  # power of a count that still changes gradually
-
-
-def _range(node: ast.AST) -> tuple[float, float] | None:
-    """Return between which numbers a formula lies for counts of any size.
-
-    None if it may have a kink, a pole or a root of a negative number between whole
-    counts: then a solver must not look there.
-    """
-    match node:
-        case ast.Constant(value=value):
-            return float(value), float(value)  # type: ignore[arg-type]
-        case ast.Name():
-            return 0.0, np.inf
-        case ast.UnaryOp(op=op, operand=operand):
-            inner = _range(operand)
-            if inner is None or isinstance(op, ast.UAdd):
-                return inner
-            return -inner[1], -inner[0]
-        case ast.BinOp(left=left, op=ast.Pow(), right=right):
-            base, power = _range(left), _range(right)
-            if base is None or power is None or power[0] != power[1]:
-                return None
-            return _range_of_power(base, power[0])
-        case ast.BinOp(left=left, op=op, right=right):
-            one, other = _range(left), _range(right)
-            if one is None or other is None:
-                return None
-            return _range_of_pair(one, op, other)
-        case ast.Call(func=ast.Name(id="sqrt"), args=[argument]):
-            inner = _range(argument)
-            return None if inner is None else _range_of_power(inner, 0.5)
-        case ast.Call(func=ast.Name(id="abs"), args=[argument]):
-            inner = _range(argument)
-            return inner if inner is not None and inner[0] >= 0 else None
-    return None
-
-
-def _range_of_pair(
-    one: tuple[float, float], op: ast.operator, other: tuple[float, float]
-) -> tuple[float, float] | None:
-    match op:
-        case ast.Add():
-            return one[0] + other[0], one[1] + other[1]
-        case ast.Sub():
-            return one[0] - other[1], one[1] - other[0]
-        case ast.Div():
-            inverse = _range_of_power(other, -1.0)
-            return inverse and _range_of_pair(one, ast.Mult(), inverse)
-    ends = [0.0 if 0.0 in (x, y) else x * y for x in one for y in other]
-    return min(ends), max(ends)
-
-
-def _range_of_power(
-    base: tuple[float, float], power: float
-) -> tuple[float, float] | None:
-    if abs(power) > _HIGHEST or (power < 0 and base == (0.0, 0.0)):
-        return None
-    if base[1] <= 0 and power == -1:
-        upside = _range_of_power((-base[1], -base[0]), power)
-        return upside and (-upside[1], -upside[0])
-    if base[0] < 0:
-        if power not in (0, 1, 2, 3, 4):
-            return None
-        largest = max(-base[0], base[1]) ** power
-        return (0.0 if power % 2 == 0 else -largest, largest)
-    ends = [np.inf if x == 0 and power < 0 else x**power for x in base]
-    return min(ends), max(ends)
 
 
 @dataclass(frozen=True)

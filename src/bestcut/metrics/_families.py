@@ -15,6 +15,7 @@ from bestcut._validation import (
     check_custom_values,
     check_finite_real,
     check_rate,
+    check_size,
     plain_number,
 )
 from bestcut.metrics._base import (
@@ -100,7 +101,25 @@ class LinearUtility(AffineMetric):
 
     def __post_init__(self) -> None:
         for attribute in ("tp", "fp", "fn", "tn"):
-            check_finite_real(getattr(self, attribute), name=attribute)
+            check_size(getattr(self, attribute), name=attribute)
+
+    @property
+    def traits(self) -> frozenset[str]:
+        """The structure that solvers may rely on."""
+        return super().traits | {"linear"}
+
+    def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        """Evaluate without checks at the four cells: no count is a difference."""
+        worths = (float(x) for x in (self.tp, self.fp, self.fn, self.tn))
+        first, *others = (
+            worth * cell for worth, cell in zip(worths, (tp, fp, fn, tn), strict=True)
+        )
+        return sum(others, first)
+
+    def absolute(self) -> LinearUtility:
+        """Return the utility whose worths are the absolute ones."""
+        tp, fp, fn, tn = (abs(float(x)) for x in (self.tp, self.fp, self.fn, self.tn))
+        return LinearUtility(tp, fp, fn, tn)
 
     def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return alpha, beta and delta."""
@@ -195,16 +214,24 @@ def from_counts(
     zero_division : float, optional
         Value where the callable divides by 0. Without it, that is an error.
     smooth : bool, default=False
-        Promise that the callable extends to counts that are not whole numbers and
-        changes gradually: ratios, roots and powers of counts and rates, without steps,
-        kinks or narrow bumps. Only then may a solver look between the counts and leave
-        cuts out; a broken promise gives wrong answers.
+        Only for a callable that cannot be followed (see Notes): promise that it extends
+        to counts that are not whole numbers and changes gradually, so that few of them
+        stand for many. What rests on the promise is not proved: ``gap`` is infinite. A
+        promise that is found broken is not believed, with a warning.
     greater_is_better : bool, default=True
         False for a loss, to be minimised.
 
     Returns
     -------
     CustomMetric
+
+    Notes
+    -----
+    Arithmetic, roots, powers, ``np.minimum``, ``np.maximum``, ``np.abs``,
+    comparisons and ``np.where`` are followed: bounds on the callable are found by
+    calling it with intervals and discs in the place of arrays. Anything else, such as a
+    function of SciPy or a Python ``if``, is not, and every cut is looked at with exact
+    distributions.
 
     Examples
     --------
