@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from bestcut._validation import check_finite_real, check_share
+from bestcut._validation import BoolArray, FloatArray, check_finite_real, check_share
 from bestcut.metrics import Metric
 from bestcut.scores import UtilityLaw
 
@@ -37,6 +37,29 @@ class Goal(ABC):
         """Return what the number is, in words."""
 
 
+class Question(NamedTuple):
+    """Is it more probable than `probability` that a score reaches a utility?
+
+    Attributes
+    ----------
+    utility : float or ndarray
+        What is to be reached: for each of many laws, if it is an array.
+    strictly : bool
+        Whether it is to be exceeded.
+    probability : float
+        What the probability is to exceed.
+    """
+
+    utility: Any
+    strictly: bool
+    probability: float
+
+    def is_reached(self, value: FloatArray, utility: Any) -> BoolArray:
+        """Return which values reach a utility."""
+        reached: BoolArray = value > utility if self.strictly else value >= utility
+        return reached
+
+
 class LawGoal(Goal):
     """A goal that looks at the whole law of the score."""
 
@@ -45,8 +68,22 @@ class LawGoal(Goal):
         """Return the number, larger is better."""
 
     @abstractmethod
-    def is_above(self, law: UtilityLaw, metric: Metric, value: float) -> bool:
-        """Return whether the number exceeds `value`, by more than its error."""
+    def question(
+        self, value: float, metric: Metric, tolerance: Any, probability_error: float
+    ) -> Question:
+        """Return what to ask of a law whose number may exceed `value`.
+
+        It does, by more than rounding, exactly if the answer is yes. `tolerance` and
+        `probability_error` are those of the law; the former may be an array, for many
+        laws.
+        """
+
+    @abstractmethod
+    def gap(self, value: float, tolerance: float, probability_error: float) -> float:
+        """Return by how much the number may exceed `value` if the answer is no.
+
+        That is besides the errors of the probabilities themselves.
+        """
 
     @abstractmethod
     def shown(self, value: float, metric: Metric) -> float:
@@ -104,9 +141,16 @@ class ProbAtLeast(LawGoal):
         utility = float(self.score if metric.greater_is_better else -self.score)
         return min(law.at_least(utility - law.tolerance), 1.0)
 
-    def is_above(self, law: UtilityLaw, metric: Metric, value: float) -> bool:
-        """Return whether the probability exceeds `value`, by more than its error."""
-        return self.value(law, metric) > value * (1.0 + law.probability_error)
+    def question(
+        self, value: float, metric: Metric, tolerance: Any, probability_error: float
+    ) -> Question:
+        """Return what to ask of a law whose probability may exceed `value`."""
+        utility = float(self.score if metric.greater_is_better else -self.score)
+        return Question(utility - tolerance, False, value * (1.0 + probability_error))
+
+    def gap(self, value: float, tolerance: float, probability_error: float) -> float:
+        """Return by how much the probability may exceed `value`: a relative error."""
+        return value * probability_error
 
     def shown(self, value: float, metric: Metric) -> float:
         """Return the probability."""
@@ -149,10 +193,21 @@ class Quantile(LawGoal):
         """Return the quantile of the utility."""
         return law.quantile(float(self.q))
 
-    def is_above(self, law: UtilityLaw, metric: Metric, value: float) -> bool:
-        """Return whether the quantile exceeds `value`, by more than its error."""
-        beyond = law.above(value + law.tolerance)
-        return beyond > 1.0 - float(self.q) + law.probability_error
+    def question(
+        self, value: float, metric: Metric, tolerance: Any, probability_error: float
+    ) -> Question:
+        """Return what to ask of a law whose quantile may exceed `value`."""
+        allowed = 1.0 - float(self.q) + probability_error
+        return Question(value + tolerance, True, allowed)
+
+    def gap(self, value: float, tolerance: float, probability_error: float) -> float:
+        """Return by how much the quantile may exceed `value`.
+
+        Twice the tolerance: utilities so close are equal, and each has rounded by as
+        much. The quantile is one of level ``q - probability_error`` at least, as all
+        are, and the error of the law's probabilities lowers that once more.
+        """
+        return 2.0 * tolerance
 
     def shown(self, value: float, metric: Metric) -> float:
         """Return the quantile of the score."""

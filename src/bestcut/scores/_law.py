@@ -25,6 +25,7 @@ _FEW = 1 << 17  # pairs that are always listed
 _MANY = 1 << 23  # pairs that are listed if nothing better can be done
 _BINS = 1 << 20
 _EVALUATIONS = 1 << 20  # of the metric at a time
+_LISTED = 4096  # pairs that are sorted sooner than they are counted once more
 _LOOKS = 16  # rows and columns that are checked to rise
 
 
@@ -122,44 +123,58 @@ class Atoms(UtilityLaw):
 
 
 class Rows(UtilityLaw):
-    """A utility that is nondecreasing in a count, for each of many cases.
+    """A utility that is nondecreasing in TP for each FN: these are the rows.
 
-    Row r has probability ``weights[r]``; in it the cells are TP = a + shift[r],
-    FP = n_pred - a, FN = fn[r] and TN = tn[r], where a has the law `count`.
+    Parameters
+    ----------
+    metric : Metric
+        The metric.
+    tp, fn : Law
+        The laws of both counts.
+    n_pred, n : int
+        How many instances are predicted positive, and how many there are.
     """
 
-    def __init__(
-        self,
-        metric: Metric,
-        count: Law,
-        n_pred: float,
-        fn: FloatArray,
-        tn: FloatArray,
-        weights: FloatArray,
-        shift: FloatArray | float = 0.0,
-    ) -> None:
-        self.metric, self.count, self.n_pred = metric, count.counts, n_pred
-        self.fn, self.tn, self.weights, self.shift = fn, tn, weights, shift
-        self.tail = np.append(np.cumsum(count.pmf[::-1])[::-1], 0.0)
-        ends = [self._utility(np.full(fn.size, i)) for i in (0, -1)]
+    def __init__(self, metric: Metric, tp: Law, fn: Law, n_pred: int, n: int) -> None:
+        self.metric, self.n_pred = metric, float(n_pred)
+        self.count, self.pmf = tp.counts, tp.pmf
+        self.fn, self.weights = fn.counts, fn.pmf
+        self.tn = float(n - n_pred) - self.fn
+        self.tail = np.append(np.cumsum(tp.pmf[::-1])[::-1], 0.0)
+        ends = [self._utility(np.full(self.fn.size, i)) for i in (0, -1)]
         self.least, self.most = float(np.min(ends[0])), float(np.max(ends[1]))
         self.tolerance = 16 * EPS * max(abs(self.least), abs(self.most))
         self.value_error = self.tolerance
-        self.probability_error = probability_error(count.pmf.size + fn.size)
+        self.probability_error = probability_error(tp.pmf.size + fn.pmf.size)
 
-    def _utility(self, index: NDArray[np.intp]) -> FloatArray:
+    def _utility(
+        self, index: NDArray[np.intp], rows: NDArray[np.intp] | slice = slice(None)
+    ) -> FloatArray:
         a = self.count[index]
         score = self.metric.score_cells(
-            a + self.shift, self.n_pred - a, self.fn, self.tn
+            a, self.n_pred - a, self.fn[rows], self.tn[rows]
         )
         score = np.broadcast_to(score, a.shape)
         return score if self.metric.greater_is_better else -score
 
-    def _first(self, utility: float, *, above: bool) -> NDArray[np.intp]:
-        """Return the first index in each row that reaches, or exceeds, `utility`."""
-        low = np.zeros(self.fn.size, dtype=np.intp)
-        high = np.full(self.fn.size, self.count.size, dtype=np.intp)
-        for _ in range(self.count.size.bit_length()):
+    def _first(
+        self,
+        utility: float,
+        *,
+        above: bool,
+        low: NDArray[np.intp] | None = None,
+        high: NDArray[np.intp] | None = None,
+    ) -> NDArray[np.intp]:
+        """Return the first index in each row that reaches, or exceeds, `utility`.
+
+        It is looked for from `low` to `high`, if these are known: the first indices
+        for a lower and a higher utility.
+        """
+        if low is None:
+            low = np.zeros(self.fn.size, dtype=np.intp)
+        if high is None:
+            high = np.full(self.fn.size, self.count.size, dtype=np.intp)
+        for _ in range(int(np.max(high - low)).bit_length()):
             middle = (low + high) // 2
             value = self._utility(np.minimum(middle, self.count.size - 1))
             reached = value > utility if above else value >= utility
@@ -167,48 +182,82 @@ class Rows(UtilityLaw):
             low = np.where(reached, low, np.minimum(middle + 1, high))
         return low
 
+    def _mass(self, first: NDArray[np.intp]) -> float:
+        """Return the probability of these indices and all beyond."""
+        return float(self.weights @ self.tail[first])
+
     def at_least(self, utility: float) -> float:
         """Return P(U >= utility)."""
-        return float(self.weights @ self.tail[self._first(utility, above=False)])
+        return self._mass(self._first(utility, above=False))
 
     def above(self, utility: float) -> float:
         """Return P(U > utility)."""
-        return float(self.weights @ self.tail[self._first(utility, above=True)])
+        return self._mass(self._first(utility, above=True))
 
     def quantile(self, q: float) -> float:
         """Return the smallest u with P(U <= u) >= q, up to `probability_error`."""
         allowed = 1.0 - q + self.probability_error if q < 1.0 else 0.0
-        low, high = self._bisect(lambda u: self.above(u) <= allowed)
-        if low == high:
-            return low
-        last = self._first(high, above=True) - 1
-        values = self._utility(np.maximum(last, 0))
-        return float(np.max(values, where=last >= 0, initial=self.least))
+        values, onward = self._around(lambda mass: mass <= allowed, above=True)
+        return float(values[np.argmax(onward[1:] <= allowed)])
 
     def upper_quantile(self, q: float) -> float:
         """Return the largest u with P(U >= u) >= q, up to `probability_error`."""
         wanted = q - self.probability_error if q < 1.0 else 1.0
-        low, high = self._bisect(lambda u: self.at_least(u) < wanted)
-        if low == high:
-            return low
-        first = self._first(low, above=False)
-        values = self._utility(np.minimum(first, self.count.size - 1))
-        reached = first < self.count.size
-        return float(np.min(values, where=reached, initial=self.most))
+        values, onward = self._around(lambda mass: mass < wanted, above=False)
+        return float(values[max(int(np.argmax(onward < wanted)), 1) - 1])
 
-    def _bisect(self, holds: Callable[[float], bool]) -> tuple[float, float]:
-        """Return neighbours (no, yes) of the point from which on `holds` is true."""
-        if holds(self.least):
-            return self.least, self.least
+    def _around(
+        self, holds: Callable[[float], bool], *, above: bool
+    ) -> tuple[FloatArray, FloatArray]:
+        """List some utilities around the point from which on `holds` is true.
+
+        Of P(U >= u), or P(U > u) if `above`, that is: it falls in u. Returns utilities
+        in ascending order, and P(U >= u) for each of them and, last, beyond them all.
+
+        The point is bisected, and in every row the counts that reach it are looked for
+        only between those for the two ends. As soon as few pairs of a row and a count
+        lie between, they are listed.
+        """
         low, high = self.least, self.most
-        if not holds(high):
-            return high, high
-        while high - low > self.tolerance / 16:
+        start, stop = (self._first(u, above=above) for u in (low, high))
+        for end, first in ((low, start), (high, stop)):
+            if holds(self._mass(first)) == (end == low):
+                return np.array([end]), np.array([1.0, 0.0])
+        few = max(_LISTED, 8 * self.fn.size)  # a score often has a value in each row
+        while int(np.sum(stop - start)) > few and high - low > self.tolerance / 16:
             middle = low + (high - low) / 2
-            if not low < middle < high:
-                break
-            low, high = (low, middle) if holds(middle) else (middle, high)
-        return low, high
+            first = self._first(middle, above=above, low=start, high=stop)
+            if holds(self._mass(first)):
+                high, stop = middle, first
+            else:
+                low, start = middle, first
+        return self._listed(start, stop, few, above=above)
+
+    def _listed(
+        self,
+        start: NDArray[np.intp],
+        stop: NDArray[np.intp],
+        few: int,
+        *,
+        above: bool,
+    ) -> tuple[FloatArray, FloatArray]:
+        """List the utilities from `start` to `stop` of every row, as `_around` does.
+
+        More than `few` of them are all the same: one is returned, the highest if those
+        above a point were looked for, the lowest otherwise.
+        """
+        sizes = stop - start
+        if int(sizes.sum()) > few:
+            rows = np.flatnonzero(sizes)
+            ends = self._utility((stop - 1 if above else start)[rows], rows)
+            one = np.max(ends) if above else np.min(ends)
+            return np.array([one]), np.array([1.0, 0.0])
+        rows = np.repeat(np.arange(sizes.size), sizes)
+        index = np.arange(rows.size) + np.repeat(stop - np.cumsum(sizes), sizes)
+        values, mass = self._utility(index, rows), self.weights[rows] * self.pmf[index]
+        order = np.argsort(values)
+        beyond = np.append(mass[order], self._mass(stop))
+        return values[order], np.cumsum(beyond[::-1])[::-1]
 
 
 def law_of_score(
@@ -221,7 +270,7 @@ def law_of_score(
     pairs = tp.pmf.size * fn.pmf.size
     k, size = float(n_pred), float(n)
     if pairs > _FEW and rising:
-        rows = Rows(metric, tp, k, fn.counts, size - k - fn.counts, fn.pmf)
+        rows = Rows(metric, tp, fn, n_pred, n)
         if _rises(metric, tp, fn, k, size):
             return rows
     if pairs <= _MANY:
