@@ -33,6 +33,7 @@ from bestcut.many import decide_each
 from bestcut.many._average import PredictionSet
 from bestcut.metrics import Metric, get
 from bestcut.scores import Prediction, ScoreDistribution
+from bestcut.search import gap_in_words
 
 __all__ = ["MultilabelDecision", "decide", "expected_score", "score_distribution"]
 
@@ -51,6 +52,11 @@ class MultilabelDecision:
         Expected average metric of `labels`.
     error : float
         Bound on the numerical error of `expected_score`.
+    gap : float
+        Every allowed prediction's expected score is at most this one's plus `error`
+        plus `gap`, proved (a loss: at least this one's less both).
+    gap_scope : str
+        ``"predictions"`` or ``"cuts"``, as in `bestcut.Decision`.
     each : ndarray of float
         Expected metric of each row ("samples"), each column ("macro"), or of the whole
         ("micro").
@@ -63,6 +69,8 @@ class MultilabelDecision:
     labels: BoolArray
     expected_score: float
     error: float
+    gap: float
+    gap_scope: str
     each: FloatArray
     metric: Metric
     average: str
@@ -72,7 +80,8 @@ class MultilabelDecision:
         return (
             f"MultilabelDecision({self.average} {self.metric.name}: "
             f"{rows} x {columns}, {int(self.labels.sum())} positive, expected score "
-            f"{self.expected_score:.6g} [error {self.error:.1e}])"
+            f"{self.expected_score:.6g} [error {self.error:.1e}, "
+            f"{gap_in_words(self.gap, self.gap_scope)}])"
         )
 
 
@@ -130,6 +139,7 @@ def decide(
         one = decide_one(matrix.ravel(), chosen, **bounds)  # type: ignore[arg-type]
         labels = one.labels.reshape(matrix.shape)
         each, error = np.array([one.expected_score]), one.error
+        gap, scope = one.gap, one.gap_scope
     else:
         axis = 1 if kind == "samples" else 0
         many = decide_each(
@@ -140,9 +150,10 @@ def decide(
             **bounds,  # type: ignore[arg-type]
         )
         labels, each = many.labels, many.expected_score
-        error = float(many.error.max(initial=0.0))
+        error, gap = (float(x.max(initial=0.0)) for x in (many.error, many.gap))
+        scope = many.gap_scope
     expected = float(each.mean()) if each.size else float("nan")
-    return MultilabelDecision(labels, expected, error, each, chosen, kind)
+    return MultilabelDecision(labels, expected, error, gap, scope, each, chosen, kind)
 
 
 def expected_score(

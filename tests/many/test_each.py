@@ -61,6 +61,28 @@ def test_long_rows_are_decided_as_one_by_one(metric, n):
     assert_rows_as_decide(skewed(np.random.default_rng(n), 9, n), metric)
 
 
+@pytest.mark.parametrize(
+    "metric", ["mcc", "gmean", "hmean", SMOOTH], ids=lambda x: getattr(x, "name", x)
+)
+def test_many_long_rows_are_decided_as_one_by_one(metric):
+    """There are enough of them to be decided together."""
+    p = np.random.default_rng(8).beta(0.3, 3, size=(60, 300))
+    many = bestcut.decide_each(p, metric)
+    assert np.all(many.gap == 0.0)
+    for i in (0, 31, 59):
+        assert_as_decide(p[i], many, i, many.labels[i], many.metric)
+
+
+def test_rows_of_different_levels_are_decided_as_one_by_one():
+    rng = np.random.default_rng(9)
+    level = np.repeat([8.0, 1.0, 0.02], 50)[rng.permutation(150)]
+    p = rng.random((150, 100)) ** level[:, None]
+    for metric in ("gmean", "mcc", "jaccard"):
+        many = bestcut.decide_each(p, metric)
+        for i in range(0, 150, 10):
+            assert_as_decide(p[i], many, i, many.labels[i], many.metric)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", FAMILY, ids=title)
 def test_rows_of_three_hundred_are_decided_as_one_by_one(metric):
@@ -116,6 +138,9 @@ def test_no_label_vector_has_a_better_expected_score(name, seed):
         error = Fraction(many.error[i])
         assert abs(Fraction(many.expected_score[i]) - own) <= error
         assert abs(own - best) <= 2 * error
+        assert abs(Fraction(many.expected_score[i]) - best) <= error + Fraction(
+            many.gap[i]
+        )
 
 
 @pytest.mark.parametrize(
@@ -185,6 +210,22 @@ def test_groups_are_decided_as_one_by_one_whatever_their_names_and_order(kind):
         for i, name in enumerate(names):
             inside = np.asarray(groups) == name
             assert_as_decide(p[inside], many, i, many.labels[inside], many.metric)
+
+
+@pytest.mark.parametrize("metric", ["f1", "f2", "jaccard", "recall", "mcc", SMOOTH])
+@pytest.mark.parametrize("bounds", [{}, {"min_positives": 3, "max_positives": 40}])
+def test_groups_of_uneven_sizes_are_decided_as_one_by_one(metric, bounds):
+    rng = np.random.default_rng(6)
+    sizes = np.concatenate([np.arange(1, 40), rng.integers(40, 400, 12)])
+    groups = rng.permutation(np.repeat(np.arange(sizes.size), sizes))
+    p = rng.beta(0.3, 3, size=groups.size)
+    p[rng.random(p.size) < 0.2] = 0.0  # as those that fill a block up
+    many = bestcut.decide_each(p, metric, groups=groups, **bounds)
+    low, high = bounds.get("min_positives", 0), bounds.get("max_positives", 400)
+    for i, size in enumerate(sizes.tolist()):
+        inside = groups == i
+        limits = {"low": min(low, size), "high": min(high, size)}
+        assert_as_decide(p[inside], many, i, many.labels[inside], many.metric, **limits)
 
 
 def test_a_group_smaller_than_the_least_number_is_taken_whole():
@@ -296,7 +337,8 @@ def test_the_types_are_those_that_are_promised():
     assert many.labels.dtype == bool
     assert many.n_positive.dtype == np.int64
     assert many.threshold.dtype == many.expected_score.dtype == np.float64
-    assert many.error.shape == many.n_positive.shape == (2,)
+    assert many.error.shape == many.gap.shape == many.n_positive.shape == (2,)
+    assert many.gap.dtype == np.float64
     assert many.metric == bestcut.metrics.get("mcc")
 
 
@@ -304,6 +346,7 @@ def test_the_repr_sums_up():
     many = bestcut.decide_each([[0.7, 0.2, 0.1], [0.3, 0.3, 0.05]])
     text = "Decisions(f1: 2 problems, 3 positive, mean expected score 0.49"
     assert repr(many).startswith(text)
+    assert repr(many).endswith(f" [error {many.error.max():.1e}, gap 0.0e+00])")
 
 
 def test_decisions_can_be_pickled():

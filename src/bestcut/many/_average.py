@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bestcut._validation import BoolArray, FloatArray
 from bestcut.many._counts import LARGEST_TABLES, count_laws
-from bestcut.many._laws import values_at_cut
+from bestcut.many._laws import law_error, values_at_cut
 from bestcut.metrics import Metric
 from bestcut.scores import Atoms, Moments, Prediction, UtilityLaw
 from bestcut.scores._law import EPS
@@ -47,7 +47,7 @@ class PredictionSet:
             mean = np.einsum("ar,ar->r", above, table @ below)
             square = np.einsum("ar,ar->r", above, table**2 @ below)
             std = np.sqrt(np.maximum(square - mean**2, 0.0))
-            error = (6 * m + 32) * EPS * float(np.max(np.abs(table)))
+            error = law_error(m) * float(np.max(np.abs(table)))
             for i, a, b in zip(rows.tolist(), mean, std, strict=True):
                 out[i] = Moments(float(a), float(b), error)
         return out

@@ -1,25 +1,102 @@
-"""Laws of counts, many side by side: a column for each problem."""
+"""Laws of counts, many side by side: a column for each problem.
+
+Only non-negative numbers are added and multiplied. One more instance rounds 1 - p, a
+product and a sum, half an epsilon each, so that after m instances an entry has a
+relative error of 1.5 m eps, short of underflow, and so has the sum of all errors.
+
+A window leaves out a row at either end that is negligible in every column, one at each
+end for each instance. What is left out never comes back, so that a law of m instances
+lacks at most 2 m times `negligible` of its mass, in all.
+"""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from bestcut._validation import FloatArray
 
+EPS = float(np.finfo(float).eps)
+FEW = 64  # instances whose laws are short: whole ones are as good as windows
 LARGEST_TABLES = 256  # probabilities in a problem that all pairs of counts are kept of
 
 
-def add_instance(laws: FloatArray, size: int, p: FloatArray) -> None:
-    """Add one more instance to laws of `size` instances, in place."""
-    moved = laws[: size + 1] * p
-    laws[: size + 1] -= moved
-    laws[1 : size + 2] += moved
+class Laws(NamedTuple):
+    """Row i of `pmf` holds the probabilities of start + i, a column for each law."""
+
+    start: int
+    pmf: FloatArray
+
+    @property
+    def counts(self) -> range:
+        """The values of the window."""
+        return range(self.start, self.start + self.pmf.shape[0])
+
+    def copy(self) -> Laws:
+        """Return laws that stay as they are."""
+        return Laws(self.start, self.pmf.copy())
+
+
+def of_nobody(count: int) -> Laws:
+    """Return the laws of no instances, for so many problems."""
+    return Laws(0, np.ones((1, count)))
+
+
+def add_instance(
+    laws: FloatArray, size: int, p: FloatArray, work: FloatArray | None = None
+) -> None:
+    """Add one more instance to laws of `size` rows and an empty one, in place."""
+    moved = np.multiply(laws[:size], p, out=None if work is None else work[:size])
+    laws[:size] *= 1.0 - p
+    laws[1 : size + 1] += moved
 
 
 def count_laws(p: FloatArray) -> FloatArray:
     """Return the law of the number of positives in each column."""
     laws = np.zeros((p.shape[0] + 1, p.shape[1]))
     laws[0] = 1.0
-    for size, row in enumerate(p):
+    for size, row in enumerate(p, start=1):
         add_instance(laws, size, row)
     return laws
+
+
+def running_laws(first: Laws, p: FloatArray, negligible: float) -> Iterator[Laws]:
+    """Yield the laws after 0, 1, ... of the instances, the rows of `p`.
+
+    What is yielded holds until the next step; copy it to keep it.
+    """
+    low, high = 0, first.pmf.shape[0]
+    table = np.zeros((high + p.shape[0], first.pmf.shape[1]))
+    table[:high] = first.pmf
+    work = np.empty_like(table)
+    yield first
+    for row in p:
+        add_instance(table[low:], high - low, row, work)
+        high += 1
+        if table[low].max() <= negligible:
+            low += 1
+        if high - low > 1 and table[high - 1].max() <= negligible:
+            high -= 1
+            table[high] = 0.0  # the next instance adds to it
+        yield Laws(first.start + low, table[low:high])
+
+
+def running_laws_backwards(p: FloatArray, negligible: float) -> Iterator[Laws]:
+    """Yield the laws after m, m - 1, ..., 0 of the m instances.
+
+    About sqrt(m) of them are kept, and the others computed again; of few, all.
+    """
+    m, count = p.shape
+    forwards = running_laws(of_nobody(count), p, negligible)
+    if m <= FEW:
+        yield from reversed([laws.copy() for laws in forwards])
+        return
+    step, end = math.isqrt(m), m
+    kept = [laws.copy() for k, laws in enumerate(forwards) if k % step == 0]
+    for start in range((len(kept) - 1) * step, -1, -step):
+        some = running_laws(kept.pop(), p[start:end], negligible)
+        yield from reversed([laws.copy() for laws in some])
+        end = start - 1

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +18,13 @@ from bestcut._validation import (
     check_probabilities,
     check_whole_number,
 )
-from bestcut.many._counts import LARGEST_TABLES
-from bestcut.many._fractional import Kernel, fractional_kernel
-from bestcut.many._laws import law_kernel
+from bestcut.many._blocks import Block, EqualRows, Rows, UnevenRows, blocks_of
+from bestcut.many._fractional import Kernel
 from bestcut.metrics import Metric, get
+from bestcut.search import exchange_allowance, gap_in_words, gap_scope
 from bestcut.solvers import select_solver
+
+_ANY = int(np.iinfo(np.int64).max)  # problems of different sizes have no common bound
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -42,6 +43,13 @@ class Decisions:
         For each problem, the expected metric of its labels.
     error : ndarray of float
         For each problem, a bound on the numerical error of `expected_score`.
+    gap : ndarray of float
+        For each problem: every allowed prediction's expected score is at most this
+        one's plus `error` plus `gap`, proved (a loss: at least this one's less both).
+    gap_scope : str
+        ``"predictions"``: the gaps hold for all allowed predictions. ``"cuts"``: the
+        metric could not be shown never to fall when TP rises, for these sizes, and the
+        gaps hold for the cuts of each ranking.
     metric : Metric
         What was maximised (a loss: minimised).
     groups : ndarray or None
@@ -53,6 +61,8 @@ class Decisions:
     threshold: FloatArray
     expected_score: FloatArray
     error: FloatArray
+    gap: FloatArray
+    gap_scope: str
     metric: Metric
     groups: NDArray[Any] | None = None
 
@@ -64,7 +74,8 @@ class Decisions:
             f"Decisions({self.metric.name}: {count} problems, "
             f"{int(self.n_positive.sum())} positive, mean expected score "
             f"{float(self.expected_score.mean()):.6g} "
-            f"[error {float(self.error.max()):.1e}])"
+            f"[error {float(self.error.max()):.1e}, "
+            f"{gap_in_words(float(self.gap.max()), self.gap_scope)}])"
         )
 
 
@@ -104,7 +115,7 @@ def decide_each(
     -------
     Decisions
         With ``labels`` in the shape of the input, and ``n_positive``, ``threshold``,
-        ``expected_score`` and ``error`` for each problem.
+        ``expected_score``, ``error`` and ``gap`` for each problem.
 
     Examples
     --------
@@ -130,16 +141,10 @@ def decide_each(
     if hasattr(y_proba, "tocsr"):
         return _decide_sparse(y_proba, axis, chosen, bounds, threads)
     matrix = check_matrix(y_proba)
-    rows = matrix if axis == 1 else matrix.T
-    low, high = check_bounds(*bounds, n=rows.shape[1])
-    solved = _Answers(rows.shape[0])
-    labels = np.zeros(rows.shape, dtype=np.bool_)
-    solver = _EqualSizes(chosen, rows.shape[1], rows.shape[1], low, high)
-
-    def work(at: slice) -> None:
-        labels[at] = solver.solve(rows[at], solved, at)
-
-    _run(work, solver.blocks(rows.shape[0]), threads)
+    problems = EqualRows(matrix if axis == 1 else matrix.T)
+    limits = check_bounds(*bounds, n=matrix.shape[axis])
+    solved = _decide(problems, chosen, limits, threads)
+    labels = problems.labels
     return solved.decisions(labels if axis == 1 else labels.T, chosen)
 
 
@@ -154,11 +159,11 @@ def _decide_groups(
     names, member_of = check_groups(groups, p.size)
     order = np.argsort(member_of, kind="stable")
     sizes = np.bincount(member_of, minlength=names.size)
-    flat = p[order]
-    solved = _Answers(names.size)
-    ranked = _decide_ragged(flat, sizes, None, solved, metric, bounds, threads)
+    problems = UnevenRows(p[order], sizes, None)
+    limits = check_bounds(*bounds, n=_ANY)
+    solved = _decide(problems, metric, limits, threads)
     labels = np.empty(p.size, dtype=np.bool_)
-    labels[order] = ranked
+    labels[order] = problems.labels
     return solved.decisions(labels, metric, names)
 
 
@@ -172,132 +177,131 @@ def _decide_sparse(
     matrix = y_proba.tocsr(copy=True) if axis == 1 else y_proba.tocsc(copy=True)
     matrix.sum_duplicates()
     p = check_probabilities(matrix.data, name="y_proba.data")
-    sizes = np.diff(matrix.indptr)
-    solved = _Answers(sizes.size)
-    labels = _decide_ragged(
-        p, sizes, matrix.shape[axis], solved, metric, bounds, threads
-    )
-    matrix.data = labels
+    problems = UnevenRows(p, np.diff(matrix.indptr), int(matrix.shape[axis]))
+    limits = check_bounds(*bounds, n=_ANY)
+    solved = _decide(problems, metric, limits, threads)
+    matrix.data = problems.labels
     matrix.eliminate_zeros()
     return solved.decisions(matrix, metric)
 
 
-def _decide_ragged(
-    p: FloatArray,
-    sizes: NDArray[np.int_],
-    total: int | None,
-    solved: _Answers,
-    metric: Metric,
-    bounds: tuple[int, int | None],
-    threads: int,
-) -> BoolArray:
-    """Decide problems that lie one after another in `p`, equal sizes together.
+def _decide(
+    rows: Rows, metric: Metric, limits: tuple[int, int], threads: int
+) -> _Answers:
+    """Decide each of the problems; note their labels with them."""
+    totals = rows.sizes if rows.total is None else np.full(1, rows.total)
+    solved = _Answers(rows.sizes.size, totals)
 
-    `total` is how many instances each has, if not as many as probabilities.
-    """
-    low, high = check_bounds(*bounds, n=int(np.iinfo(np.int64).max))
-    starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
-    labels = np.zeros(p.size, dtype=np.bool_)
-    by_size = np.argsort(sizes, kind="stable")
-    ends = np.flatnonzero(np.diff(sizes[by_size])) + 1
-    for which in np.split(by_size, ends) if sizes.size else []:
-        m = int(sizes[which[0]])
-        n = m if total is None else total
-        solver = _EqualSizes(metric, m, n, min(low, m), min(high, m))
+    def work(block: Block) -> None:
+        p = rows.take(block.which, block.m)
+        eta = np.ascontiguousarray(np.sort(p, axis=1)[:, ::-1].T)
+        sizes = rows.sizes[block.which]
+        low, high = (np.minimum(limit, sizes) for limit in limits)
+        if block.kernel is None:
+            totals = sizes if rows.total is None else np.full(sizes.size, rows.total)
+            found = _one_by_one(eta, metric, sizes, totals, low, high)
+        else:
+            found = _together(eta, metric, block.kernel, low, high)
+        threshold = solved.note(block.which, found, eta)
+        rows.keep(block.which, _labels(p, found.n_positive, threshold))
 
-        def work(
-            at: slice, solver: _EqualSizes = solver, which: NDArray[np.intp] = which
-        ) -> None:
-            problems = which[at]
-            places = starts[problems][:, None] + np.arange(solver.m)
-            labels[places] = solver.solve(p[places], solved, problems)
-
-        _run(work, solver.blocks(which.size), threads)
-    return labels
-
-
-def _run(work: Callable[[slice], None], blocks: Iterator[slice], threads: int) -> None:
+    blocks = blocks_of(rows, metric)
     if threads == 1:
         for block in blocks:
             work(block)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, blocks))
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(work, blocks))
+    return solved
+
+
+class _Found(NamedTuple):
+    """The best cuts of the problems of a block, and what is known of them."""
+
+    n_positive: NDArray[np.intp]
+    expected_score: FloatArray
+    error: FloatArray
+    gap: FloatArray
 
 
 class _Answers:
     """What is known of each problem."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, totals: NDArray[np.int64]) -> None:
+        self.totals = totals  # how many instances problems have
         self.n_positive = np.zeros(count, dtype=np.int64)
         self.threshold = np.full(count, np.inf)
         self.expected_score = np.zeros(count)
         self.error = np.zeros(count)
+        self.gap = np.zeros(count)
+
+    def note(self, at: NDArray[np.intp], found: _Found, eta: FloatArray) -> FloatArray:
+        """Keep what was found, and return the thresholds."""
+        last = np.maximum(found.n_positive - 1, 0)
+        if eta.shape[0]:
+            smallest = np.take_along_axis(eta, last[None], 0)[0]
+            self.threshold[at] = np.where(found.n_positive > 0, smallest, np.inf)
+        self.n_positive[at], self.expected_score[at] = found[:2]
+        self.error[at], self.gap[at] = found[2:]
+        return self.threshold[at]
 
     def decisions(
         self, labels: Any, metric: Metric, groups: NDArray[Any] | None = None
     ) -> Decisions:
+        scope = gap_scope(self.totals, metric)
+        allowance = exchange_allowance(scope, self.totals, self.n_positive, metric)
         return Decisions(
             labels,
             self.n_positive,
             self.threshold,
             self.expected_score,
             self.error,
+            self.gap + allowance,
+            scope,
             metric,
             groups,
         )
 
 
-class _EqualSizes:
-    """Problems of `m` probabilities among `n` instances, the rest of probability 0."""
+def _together(
+    eta: FloatArray,
+    metric: Metric,
+    kernel: Kernel,
+    low: NDArray[np.int64],
+    high: NDArray[np.int64],
+) -> _Found:
+    """Look at every cut of every problem; nothing is left out, and the gap is 0."""
+    curves, error = kernel.curves(eta)
+    sign = 1.0 if metric.greater_is_better else -1.0
+    if np.any(low > 0) or np.any(high < eta.shape[0]):
+        k = np.arange(curves.shape[0])[:, None]
+        curves = np.where((low <= k) & (k <= high), curves, -sign * np.inf)
+    best = curves.argmax(0) if metric.greater_is_better else curves.argmin(0)
+    value = np.take_along_axis(curves, best[None], 0)[0]
+    return _Found(best, value, np.full(best.size, error), np.zeros(best.size))
 
-    def __init__(self, metric: Metric, m: int, n: int, low: int, high: int) -> None:
-        self.metric, self.m, self.n, self.low, self.high = metric, m, n, low, high
-        self.kernel: Kernel | None = fractional_kernel(metric, m, n)
-        if self.kernel is None and m <= LARGEST_TABLES:
-            self.kernel = law_kernel(metric, m, n)
 
-    def blocks(self, count: int) -> Iterator[slice]:
-        """Yield the parts of `count` problems that are solved together."""
-        step = 1 if self.kernel is None else self.kernel.together
-        for i in range(0, count, step):
-            yield slice(i, min(i + step, count))
-
-    def solve(self, p: FloatArray, solved: _Answers, at: Any) -> BoolArray:
-        """Decide each row of `p`; note the answers `at` their places."""
-        eta = np.ascontiguousarray(np.sort(p, axis=1)[:, ::-1].T)
-        if self.kernel is None:
-            k, value, error = self._one_by_one(eta)
-        else:
-            k, value, error = self._together(eta, self.kernel)
-        thresholds = np.concatenate([np.full((1, p.shape[0]), np.inf), eta])
-        threshold = thresholds[k, np.arange(p.shape[0])]
-        solved.n_positive[at], solved.threshold[at] = k, threshold
-        solved.expected_score[at], solved.error[at] = value, error
-        return _labels(p, k, threshold)
-
-    def _together(
-        self, eta: FloatArray, kernel: Kernel
-    ) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
-        curves = kernel.curves(eta)[self.low : self.high + 1]
-        best = curves.argmax(0) if self.metric.greater_is_better else curves.argmin(0)
-        value = np.take_along_axis(curves, best[None], 0)[0]
-        return best + self.low, value, np.full(best.size, kernel.error)
-
-    def _one_by_one(
-        self, eta: FloatArray
-    ) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
-        absent = np.zeros(self.n - self.m)
-        solver = select_solver("auto", self.metric, self.n)
-        found = [
-            solver.solve(np.append(one, absent), self.metric, self.low, self.high)
-            for one in eta.T
-        ]
-        return (
-            np.array([x.n_positive for x in found], dtype=np.intp),
-            np.array([x.expected_score for x in found]),
-            np.array([x.error for x in found]),
-        )
+def _one_by_one(
+    eta: FloatArray,
+    metric: Metric,
+    sizes: NDArray[np.int64],
+    totals: NDArray[np.int64],
+    low: NDArray[np.int64],
+    high: NDArray[np.int64],
+) -> _Found:
+    """Solve each problem as `decide` does."""
+    found = []
+    for j, (size, n) in enumerate(zip(sizes.tolist(), totals.tolist(), strict=True)):
+        p = np.zeros(n)
+        p[:size] = eta[:size, j]
+        solver = select_solver("auto", metric, n)
+        found.append(solver.solve(p, metric, int(low[j]), int(high[j])))
+    return _Found(
+        np.array([x.n_positive for x in found], dtype=np.intp),
+        np.array([x.expected_score for x in found]),
+        np.array([x.error for x in found]),
+        np.array([x.gap for x in found]),
+    )
 
 
 def _labels(p: FloatArray, k: NDArray[np.intp], threshold: FloatArray) -> BoolArray:

@@ -11,6 +11,8 @@ For whole d2 and d3 the integrand is a polynomial, so that the error of a Gauss-
 rule is known beforehand, and few nodes are enough.
 
 Jaccard factorises: E[S1 / (k + S2)] = E[S1] E[1 / (k + S2)], by the laws of S2.
+
+None of them looks at n: instances of probability 0 may be added as one likes.
 """
 
 from __future__ import annotations
@@ -24,39 +26,46 @@ from typing import NamedTuple
 import numpy as np
 
 from bestcut._validation import FloatArray
-from bestcut.many._counts import count_laws
+from bestcut.many._counts import EPS, count_laws, of_nobody, running_laws
 from bestcut.metrics import Metric
 from bestcut.metrics._base import FractionalLinearMetric
 
-EPS = float(np.finfo(float).eps)
-_MOST_NODES = 160
-_LARGEST_POWER = 1024  # of t; F1 of 512 instances
-_LARGEST_LAWS = 1024  # instances whose n² / 2 steps are worth it
-_TRUNCATION = 1e-13  # what the rule may leave of an expected score of size 1
+_LARGEST_POWER = 4096  # of t; F1 of 2,048 instances, where one by one is as fast
+_LARGEST_LAWS = 4096  # instances, likewise
+_FEWEST_NODES = 2.75  # times the root of the largest power: see `_rule`
+_NEWTON = 5  # steps: the first guess is off by 1 / N³, and every step squares that
+_STEP = 64  # a power is the product of a multiple of this and one that is smaller
 _TOGETHER = 8  # instances whose factors are multiplied out beforehand
 _CACHE = 1 << 15  # floats
-_ROUNDINGS = 8  # for each instance: its factor, its term, their product and sum
+_LEAST = 1e-280  # of tau: what it is divided into stays finite
+_NEGLIGIBLE = 2.0**-70  # mass that a window drops at either end, with each instance
 
-Curves = Callable[[FloatArray], FloatArray]
+Curves = Callable[[FloatArray], tuple[FloatArray, float]]
 
 
 class Kernel(NamedTuple):
     """A way to all curves of a block of problems.
 
     `curves` takes probabilities with a column for each problem, sorted descending, and
-    returns the expected score of every cut, one row more. `error` bounds its error.
-    `together` is how many problems keep the innermost loop in cache.
+    returns the expected score of every cut, one row more, and a bound on the error of
+    each of them. `together` is how many problems keep the innermost loop in cache.
     """
 
     curves: Curves
-    error: float
     together: int
 
 
-def fractional_kernel(metric: Metric, m: int, n: int) -> Kernel | None:
+def ignores_n(metric: Metric) -> bool:
+    """Return whether instances of probability 0 that stay negative change nothing."""
+    if not isinstance(metric, FractionalLinearMetric):
+        return False
+    return not any(float(part[0]) for part in metric.coefficients())
+
+
+def fractional_kernel(metric: Metric, m: int) -> Kernel | None:
     """Return the kernel for problems of `m` probabilities, or None.
 
-    `n` counts the instances of probability 0 that are left out, too.
+    However many instances of probability 0 are left out.
     """
     if not isinstance(metric, FractionalLinearMetric) or m == 0:
         return None
@@ -67,58 +76,95 @@ def fractional_kernel(metric: Metric, m: int, n: int) -> Kernel | None:
     if d[1] == 0:
         scale = math.lcm(d[2].denominator, d[3].denominator)
         slopes = int(d[2] * scale), int(d[3] * scale)
-        rule = _rule(m, *slopes)
-        if rule is None:
+        if sum(slopes) * m > _LARGEST_POWER:
             return None
-        return _f_kernel(float(c[1] * scale), *slopes, rule, empty, m)
+        return _f_kernel(float(c[1] * scale), *slopes, empty, m)
     if d[1] == -d[3] and m <= _LARGEST_LAWS:
         return _jaccard_kernel(float(c[1]), float(d[2]), float(d[3]), empty, m)
     return None
 
 
 class _Rule(NamedTuple):
+    """Nodes and weights on (0, 1).
+
+    `error` bounds D |sum w t^(D - 1) - 1 / D| for every power D that was asked for.
+    """
+
     nodes: FloatArray
     weights: FloatArray
-    truncation: float
+    error: float
 
 
-@lru_cache(maxsize=1024)
-def _rule(m: int, d2: int, d3: int) -> _Rule | None:
-    """Return a Gauss-Legendre rule on (0, 1) that is precise enough for all cuts.
+@lru_cache(maxsize=64)
+def _rule(largest: int) -> _Rule:
+    """Return a Gauss-Legendre rule for all powers D from 1 to `largest`.
 
-    Its error is a sum over the values of S, of their probabilities, S1, and the rule's
-    error for t^(D - 1). S1 is at most min(k, S), which is at most D / (d2 + d3).
+    t^D grows like exp(D s² / 4) on the ellipse with axes cosh s and sinh s, so that N
+    nodes leave about exp(D s² / 4 - 2 N s), which is exp(-4 N² / D) at best. Whatever
+    they leave is measured, with the nodes as they are rounded, and as much is enough
+    as the instances leave in any case.
     """
-    largest = (d2 + d3) * m
-    if largest > _LARGEST_POWER:
-        return None
-    # Beyond some power the rounding of the nodes is all that is seen.
-    allowed = max(_TRUNCATION, 4 * EPS * largest)
-    for nodes in range(8, _MOST_NODES + 1, 4):
-        z, w = np.polynomial.legendre.leggauss(nodes)
-        t, w = (z + 1.0) / 2.0, w / 2.0
-        powers = np.arange(2 * nodes + 1, largest + 1)  # smaller ones are exact
-        error = np.abs(w @ t[:, None] ** (powers - 1) - 1.0 / powers)
-        weighted = float(np.max(powers * error, initial=0.0))
-        if weighted <= allowed:
-            return _Rule(t, w, weighted / (d2 + d3))
-    return None
+    count = start = int(_FEWEST_NODES * math.sqrt(largest)) + 4
+    rule = _measured(count, largest)
+    while rule.error > (largest + count / 2 + 16) * EPS and count < 4 * start:
+        count += 4
+        rule = _measured(count, largest)
+    return rule
 
 
-def _f_kernel(c1: float, d2: int, d3: int, rule: _Rule, empty: float, m: int) -> Kernel:
-    t, w = rule.nodes, rule.weights
-    tau = t**d3
+def _measured(count: int, largest: int) -> _Rule:
+    """Return the rule of so many nodes, and its error.
+
+    All powers are products t^i t^j, each factor within 4 units. Two more roundings and
+    a sum of N terms, N / 2 eps, make N / 2 + 10. All terms are positive, so that eps is
+    relative to 1 / D.
+    """
+    t, w = _gauss_legendre(count)
+    near = t[:, None] ** np.arange(_STEP)
+    far = t[:, None] ** np.arange(0, largest, _STEP)
+    found = ((far * w[:, None]).T @ near).ravel()[:largest]
+    error = float(np.max(np.abs(np.arange(1, largest + 1) * found - 1.0)))
+    return _Rule(t, w, error + (count / 2 + 10) * EPS)
+
+
+def _gauss_legendre(count: int) -> tuple[FloatArray, FloatArray]:
+    """Return nodes and weights on (0, 1), by Newton's method.
+
+    NumPy's are good to some ten units, which a large power of t makes many. Extended
+    precision, where there is such a thing, leaves one.
+    """
+    angle = (np.arange(count, dtype=np.longdouble) + 0.75) / (count + 0.5)
+    z = -np.cos(np.pi * angle)
+    for _ in range(_NEWTON):
+        before, value = np.ones_like(z), z
+        for j in range(2, count + 1):
+            before, value = value, ((2 * j - 1) * z * value - (j - 1) * before) / j
+        slope = count * (before - z * value) / (1 - z * z)
+        z = z - value / slope  # the last step is too short to change the slope
+    w = 1.0 / ((1 - z * z) * slope**2)
+    return ((z + 1) / 2).astype(np.float64), w.astype(np.float64)
+
+
+def _shared_rule(largest: int) -> _Rule:
+    """Return a rule for the next of four powers in an octave: few do for all sizes."""
+    step = max(1 << max((largest - 1).bit_length() - 3, 0), 1)
+    return _rule(-(-largest // step) * step)
+
+
+def _f_kernel(c1: float, d2: int, d3: int, empty: float, m: int) -> Kernel:
+    t, w, truncation = _shared_rule((d2 + d3) * m)
+    tau = (t.astype(np.longdouble) ** d3).astype(np.float64)
     k = np.arange(1.0, m + 1.0)[:, None]
     weights = c1 * w * t ** (d2 * k - 1.0) * tau
+    column = np.maximum(tau, _LEAST)[:, None]  # below, the weights are as good as 0
 
-    def curves(eta: FloatArray) -> FloatArray:
+    def curves(eta: FloatArray) -> tuple[FloatArray, float]:
         out = np.empty((m + 1, eta.shape[1]))
         out[0] = empty * np.prod(1.0 - eta, axis=0)
         product = _product(eta, tau)
         # eta tau / (1 - eta + eta tau) = tau / ((1 - eta) / eta + tau)
         with np.errstate(divide="ignore", over="ignore"):
             against = (1.0 - eta) / eta
-        column = tau[:, None]
         term, total = np.empty_like(product), np.zeros_like(product)
         for i in range(m):
             np.add(column, against[i], out=term)
@@ -126,19 +172,26 @@ def _f_kernel(c1: float, d2: int, d3: int, rule: _Rule, empty: float, m: int) ->
             total += term
             np.multiply(product, total, out=term)
             np.dot(weights[i], term, out=out[i + 1])
-        return out
+        return out, error
 
-    rounding = (_ROUNDINGS * m + 64) * EPS
-    largest = max(c1 / (d2 + d3), abs(empty))  # S1 is at most k and at most S
-    error = rounding * largest + 2 * c1 * rule.truncation
-    return Kernel(curves, error, _fit(t.size))
+    # The rule leaves a sum over the values of S of their probabilities, S1, and at most
+    # truncation / D, where S1 is at most min(k, S), which is at most D / (d2 + d3). So
+    # `largest` bounds the score, and `truncation` what is left of it.
+    largest = max(c1 / (d2 + d3), abs(empty))
+    # Everything is positive, so that relative errors add up, in units of eps: for each
+    # instance 2.7 in the product (see there), 0.5 in the total, and 1 in tau, which is
+    # there once for each positive; N / 2 in the last sum over N nodes; and 16 in a
+    # weight, a term, and what multiplies them.
+    error = (5 * m + t.size / 2 + 32) * EPS * largest + truncation * largest
+    return Kernel(curves, max(_CACHE // t.size, 64))
 
 
 def _product(eta: FloatArray, tau: FloatArray) -> FloatArray:
     """Return prod_i (1 - eta_i + eta_i tau), a row for each node.
 
     The factors of some instances are multiplied out, as the law of their count, and
-    evaluated by one matrix product.
+    evaluated by one matrix product. For 8 instances that is 12 eps in the law, 4 in
+    the powers of tau, 4.5 in the sum of 9 terms, and 0.5: 2.7 for each.
     """
     out = np.ones((tau.size, eta.shape[1]))
     for i in range(0, eta.shape[0], _TOGETHER):
@@ -148,26 +201,21 @@ def _product(eta: FloatArray, tau: FloatArray) -> FloatArray:
 
 
 def _jaccard_kernel(c1: float, d2: float, d3: float, empty: float, m: int) -> Kernel:
-    def curves(eta: FloatArray) -> FloatArray:
+    def curves(eta: FloatArray) -> tuple[FloatArray, float]:
         out = np.empty((m + 1, eta.shape[1]))
         caught = np.cumsum(eta, axis=0)
-        law = np.zeros((m + 1, eta.shape[1]))  # of the positives below the cut
-        law[0] = 1.0
-        moved = np.empty_like(law)
-        for k in range(m, 0, -1):
-            size = m - k + 1
-            inverse = c1 / (d2 * k + d3 * np.arange(size))
-            np.dot(inverse, law[:size], out=out[k])
-            out[k] *= caught[k - 1]
-            np.multiply(law[:size], eta[k - 1], out=moved[:size])
-            law[:size] -= moved[:size]
-            law[1 : size + 1] += moved[:size]
-        out[0] = empty * law[0]
-        return out
+        laws = running_laws(of_nobody(eta.shape[1]), eta[::-1], _NEGLIGIBLE)
+        for k, below in zip(range(m, -1, -1), laws, strict=True):
+            if k:
+                inverse = c1 / (d2 * k + d3 * np.array(below.counts))
+                np.dot(inverse, below.pmf, out=out[k])
+                out[k] *= caught[k - 1]
+            else:
+                out[0] = empty * below.pmf[0] if below.start == 0 else 0.0
+        return out, error
 
-    largest = max(c1 / d2, abs(empty))  # S1 is at most k
-    return Kernel(curves, (_ROUNDINGS * m + 64) * EPS * largest, _fit(m))
-
-
-def _fit(floats: int) -> int:
-    return max(_CACHE // floats, 64)
+    # S1 is at most k, and so is its mean. In units of eps, 1.5 for each instance in the
+    # law, 0.5 in the sum over it, and 0.5 in the mean; and the mass that is dropped.
+    largest = max(c1 / d2, abs(empty))
+    error = ((3 * m + 16) * EPS + 2 * m * _NEGLIGIBLE) * largest
+    return Kernel(curves, max(_CACHE // m, 64))

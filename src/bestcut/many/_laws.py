@@ -2,61 +2,138 @@
 
 For every cut k the law of the positives above it and of those below, a column for each
 problem, meet in one matrix: the metric's values at all pairs, the same for all
-problems. That is n matrix products, n³ / 6 multiplications a problem, at the speed of
-BLAS.
+problems. Both laws are narrow windows, some 22 standard deviations wide, so that a
+problem of n instances and variance v takes up to 250 n v multiplications, at the speed
+of BLAS, and the values are computed once for all problems that are alike.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from functools import cache, cached_property, partial
+from typing import NamedTuple
+
 import numpy as np
 
 from bestcut._validation import FloatArray
-from bestcut.many._counts import add_instance
-from bestcut.many._fractional import EPS, Kernel
+from bestcut.many._counts import (
+    EPS,
+    LARGEST_TABLES,
+    of_nobody,
+    running_laws,
+    running_laws_backwards,
+)
+from bestcut.many._fractional import Kernel
 from bestcut.metrics import Metric
+from bestcut.metrics._enclosure import score_bound
 
-_CACHE = 1 << 20  # floats; matrix products find their own way through it
+# Mass that a window may drop at either end, with each instance, of a law that scores of
+# at most 1 are expected under: 2 m of it are less than m eps / 10^5. It falls with the
+# largest score, which is n² or n³ for most metrics (see `score_bound`).
+_NEGLIGIBLE = 2.0**-70
+_FAR = 11.0  # standard deviations: exp(-11² / 2) is 2^-87, and that of n = 1,000
+_ROOM = 6.0  # values that a law of small variance has beyond
+# So many values of a metric take as long as one problem by itself: 2 ms, or 10 ms if
+# the metric needs both laws there. So do so many multiplications.
+_VALUES, _VALUES_OF_BOTH = 200_000, 800_000
+_STEP = 4_000  # values take as long as a step from one cut to the next
+_MULTIPLICATIONS = 1 << 27
+TOGETHER = 1024  # problems in a block: tables are shared, and windows stay in cache
 
 
-def law_kernel(metric: Metric, m: int, n: int) -> Kernel:
-    """Return the kernel for problems of `m` probabilities among `n` instances."""
-    tables = [values_at_cut(metric, k, m, n) for k in range(m + 1)]
-    scale = max(float(np.max(np.abs(table))) for table in tables)
+class LawKernels:
+    """Kernels for problems of `m` probabilities among `n` instances."""
 
-    def curves(eta: FloatArray) -> FloatArray:
+    def __init__(self, metric: Metric, m: int, n: int) -> None:
+        self.metric, self.m, self.n = metric, m, n
+
+    def fitting(self, variance: float, count: int) -> Kernel | None:
+        """Return a kernel, or None if `count` problems by themselves take less time.
+
+        `variance` is the largest that their numbers of positives have.
+        """
+        # The sides share the variance, and most cuts do not halve it.
+        window = _STEP + (2.0 * reach(variance / 2.0)) ** 2 / 2.0
+        whole = _STEP + self.m**2 / 6.0  # values at all pairs, on average over the cuts
+        simple = {"affine", "factorised"} & self.metric.traits
+        values = count * (_VALUES if simple else _VALUES_OF_BOTH)
+        limit = min(values, _MULTIPLICATIONS) / max(self.m, 1)
+        if window <= min(limit, whole) and self.windows is not None:
+            return self.windows
+        return self.whole if whole <= limit else None
+
+    @cached_property
+    def windows(self) -> Kernel | None:
+        """The kernel that leaves out what is improbable, if scores have a bound."""
+        largest = score_bound(self.metric, self.n)
+        if not np.isfinite(largest):
+            return None
+        negligible = _NEGLIGIBLE / max(largest, 1.0)
+        lost = 2 * self.m * negligible * largest
+        table = partial(_table, self.metric, self.n)
+        return _kernel(table, self.m, negligible, lost)
+
+    @cached_property
+    def whole(self) -> Kernel:
+        """The kernel that leaves out what is impossible; few tables are kept."""
+        table = partial(_table, self.metric, self.n)
+        kept = cache(table) if self.m <= LARGEST_TABLES else table
+        return _kernel(kept, self.m, 0.0, 0.0)
+
+
+def reach(variance: float) -> float:
+    """Return how far a window reaches from the mean, about."""
+    return _FAR * math.sqrt(variance) + _ROOM
+
+
+class _Table(NamedTuple):
+    """A metric's values at pairs of counts, and the largest of their sizes."""
+
+    values: FloatArray
+    scale: float
+
+
+def _kernel(
+    table: Callable[[int, range, range], _Table],
+    m: int,
+    negligible: float,
+    lost: float,
+) -> Kernel:
+    def curves(eta: FloatArray) -> tuple[FloatArray, float]:
         out = np.empty((m + 1, eta.shape[1]))
-        below = _laws_from_below(eta)
-        above = np.zeros((m + 1, eta.shape[1]))
-        above[0] = 1.0
-        for k in range(m + 1):
-            if k:
-                add_instance(above, k - 1, eta[k - 1])
-            inner = tables[k] @ below[k][: m - k + 1]
-            out[k] = np.einsum("ar,ar->r", above[: k + 1], inner)
-        return out
+        above = running_laws(of_nobody(eta.shape[1]), eta, negligible)
+        below = running_laws_backwards(eta[::-1], negligible)
+        largest = 0.0
+        for k, (caught, missed) in enumerate(zip(above, below, strict=True)):
+            values, scale = table(k, caught.counts, missed.counts)
+            largest = max(largest, scale)
+            inner = values @ missed.pmf
+            np.einsum("ar,ar->r", caught.pmf, inner, out=out[k])
+        return out, law_error(m) * largest + lost
 
-    # Each law carries 2 m eps at most, and so does either sum.
-    together = max(_CACHE // ((m + 1) * (m + 1)), 16)
-    return Kernel(curves, (6 * m + 32) * EPS * scale, together)
+    return Kernel(curves, TOGETHER)
+
+
+def law_error(m: int) -> float:
+    """Bound the rounding of an expected score of size 1 that two laws give.
+
+    The laws of k and of m - k instances carry 1.5 m eps together, see `_counts`. A sum
+    of as many products as either law has entries, at most k + 1 and m - k + 1, rounds
+    each of them so often, by half an epsilon. That is 2 m + 1 in all, and leaves 31
+    for the score itself and for products of these errors.
+    """
+    return (2 * m + 32) * EPS
 
 
 def values_at_cut(metric: Metric, k: int, m: int, n: int) -> FloatArray:
     """Return the metric for all numbers of positives above (rows) and below."""
-    a = np.arange(k + 1.0)[:, None]
-    b = np.arange(m - k + 1.0)
-    score = metric.score_cells(a, k - a, b, n - k - b)
-    return np.ascontiguousarray(np.broadcast_to(score, (a.size, b.size)))
+    return _table(metric, n, k, range(k + 1), range(m - k + 1)).values
 
 
-def _laws_from_below(eta: FloatArray) -> list[FloatArray]:
-    """Return the law of the positives among eta[k:], for every k."""
-    count = eta.shape[1]
-    laws = [np.ones((1, count))]
-    for p in eta[::-1]:
-        before = laws[-1]
-        after = np.empty((before.shape[0] + 1, count))
-        after[-1] = 0.0
-        np.multiply(before, 1.0 - p, out=after[:-1])
-        after[1:] += before * p
-        laws.append(after)
-    return laws[::-1]
+def _table(metric: Metric, n: int, k: int, above: range, below: range) -> _Table:
+    tp = np.arange(above.start, above.stop, dtype=np.float64)[:, None]
+    fn = np.arange(below.start, below.stop, dtype=np.float64)
+    score = metric.score_cells(tp, k - tp, fn, n - k - fn)
+    values = np.ascontiguousarray(np.broadcast_to(score, (tp.size, fn.size)))
+    return _Table(values, float(np.max(np.abs(values))))
