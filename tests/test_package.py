@@ -23,6 +23,7 @@ LAYERS = [
     "curve",
     "scores",
     "goals",
+    "search",
     "summary",
     "solvers",
     "decide",

@@ -24,6 +24,7 @@ from bestcut.goals import Goal, LawGoal, Mean, check_goal
 from bestcut.goals._search import GoalSearch
 from bestcut.metrics import Metric, check_metric, get
 from bestcut.scores import ConfusionDistribution, Prediction, ScoreDistribution
+from bestcut.search import exchange_allowance, gap_in_words, gap_scope
 from bestcut.solvers import SOLVERS, Solution, Solver, cuts_between, select_solver
 
 _MEAN = Mean()
@@ -86,6 +87,14 @@ class Decision:
         Expected metric of `labels`.
     error : float
         Bound on the numerical error of `expected_score`.
+    gap : float
+        Every allowed prediction's expected score (with another goal: goal value) is at
+        most this one's plus `error` plus `gap`, proved for this n (a loss: at least
+        this one's less both). 0 where every cut was looked at.
+    gap_scope : str
+        ``"predictions"``: the gap holds for all allowed predictions. ``"cuts"``: the
+        metric could not be shown never to fall when TP rises, for this n, and the gap
+        holds for the cuts of the ranking.
     metric : Metric
         What was maximised (a loss: minimised).
     solver : str
@@ -103,6 +112,8 @@ class Decision:
     threshold: float
     expected_score: float
     error: float
+    gap: float
+    gap_scope: str
     metric: Metric
     solver: str
     goal: Goal
@@ -185,6 +196,7 @@ class Decision:
             facts[self.goal.describe(self.metric)] = f"{self.goal_value:.6g}"
         return facts | {
             "numerical error": f"{self.error:.1e}",
+            "gap": gap_in_words(self.gap, self.gap_scope).removeprefix("gap "),
             "solver": self.solver,
         }
 
@@ -192,10 +204,11 @@ class Decision:
         facts = self._facts()
         metric, positive = facts.pop("metric"), facts.pop("positive")
         error, solver = facts.pop("numerical error"), facts.pop("solver")
+        gap = facts.pop("gap")
         rest = ", ".join(f"{name} {value}" for name, value in facts.items())
         return (
             f"Decision({metric}: {positive} positive, {rest} "
-            f"[error {error}, solver {solver}])"
+            f"[error {error}, gap {gap}, solver {solver}])"
         )
 
     def _repr_html_(self) -> str:
@@ -241,7 +254,7 @@ def decide(
         Bounds on how many instances may be predicted positive.
     solver : str, default="auto"
         ``"auto"`` is ``"sweep"``, which takes any metric that qualifies and time
-        proportional to n after a sort, and for two million instances or more
+        proportional to n after a sort, and for half a million instances or more
         ``"summary"``, which sorts only what is near the cut. ``"quadratic"`` and
         ``"cubic"`` are the paper's algorithms, ``"exhaustive"`` looks at all label
         vectors.
@@ -250,7 +263,7 @@ def decide(
     -------
     Decision
         With ``labels``, ``n_positive``, ``threshold``, ``expected_score``, ``error``,
-        ``curve``, ``distribution()`` and ``confusion()``.
+        ``gap``, ``curve``, ``distribution()`` and ``confusion()``.
 
     Raises
     ------
@@ -301,19 +314,25 @@ def decide(
         if allowed is None:
             allowed = cuts_between(low, high, p.size)
         search = GoalSearch(chosen_goal, ranking.eta, chosen_metric, allowed)
-        k, goal_value = search.run(solution.n_positive)
+        k, goal_value, gap = search.run(solution.n_positive)
         moments = Prediction.of_cut(ranking.eta, k).moments(chosen_metric)
-        solution = Solution(k, moments.mean, moments.error)
+        solution = Solution(k, moments.mean, moments.error, gap)
     threshold = _threshold(ranking, solution)
     labels = _labels(p, threshold, solution)
     labels.flags.writeable = False
     ranking.keep()
+    scope, allowance = "predictions", 0.0
+    if chosen_solver.needs_prp:
+        k, scope = solution.n_positive, gap_scope(p.size, chosen_metric, *floors)
+        allowance = float(exchange_allowance(scope, p.size, k, chosen_metric))
     return Decision(
         labels=labels,
         n_positive=solution.n_positive,
         threshold=threshold,
         expected_score=solution.expected_score,
         error=solution.error,
+        gap=solution.gap + allowance,
+        gap_scope=scope,
         metric=chosen_metric,
         solver=chosen_solver.name,
         goal=chosen_goal,

@@ -219,7 +219,12 @@ def test_streamed_or_held_the_decisions_are_the_same(folder, options, monkeypatc
     monkeypatch.setattr("bestcut.cli._files.LARGE", -1)
     streamed = decided(*options)
     np.testing.assert_array_equal(streamed[0], held[0])
-    assert streamed[1].pop("metric") == held[1].pop("metric")
+    assert streamed[1].keys() == held[1].keys()
+    for facts in (streamed[1], held[1]):  # bounds on rounding, which differs
+        assert 0 < facts.pop("error") < 1e-12
+        assert facts.pop("gap") == 0.0  # every cut was looked at
+    for key in ("metric", "gap_scope"):
+        assert streamed[1].pop(key) == held[1].pop(key)
     for key, value in held[1].items():
         assert streamed[1][key] == pytest.approx(value, rel=1e-12)
 
@@ -258,6 +263,9 @@ def test_the_summary_and_the_column_are_those_of_decide(folder):
         "positive": one.n_positive,
         "threshold": one.threshold,
         "expected_score": one.expected_score,
+        "error": one.error,
+        "gap": one.gap,
+        "gap_scope": one.gap_scope,
         "interval_90": list(one.distribution().interval(0.9)),
     }
 

@@ -1,11 +1,17 @@
 from fractions import Fraction
+from functools import cache
 
 import mpmath
 import numpy as np
 import pytest
+from scipy import stats
 
 from bestcut.counts import _moments as moments
-from bestcut.counts import poisson_binomial
+from bestcut.counts import poisson_binomial, poisson_binomial_window
+from bestcut.counts._rules import NODE_COUNTS, rule_error
+
+EPS = float(np.finfo(float).eps)
+MOST = NODE_COUNTS[-1]
 
 
 def bernoulli_cumulants(eta, count):
@@ -23,17 +29,20 @@ def bernoulli_cumulants(eta, count):
 
 @pytest.mark.parametrize("eta", [0.0, 1.0, 0.5, 0.3, 1e-12, 1 - 2**-40])
 def test_cumulants_are_linear_in_the_features(eta):
-    m = moments.MOST_NODES
-    got = moments.cumulant_matrix(m) @ moments.features(np.array([eta]), m)
-    want = [float(x) for x in bernoulli_cumulants(Fraction(eta), m)]
-    # The integer coefficients reach 1e9 at this order: that many epsilons, relative to
-    # the largest cumulant of a Bernoulli variable of this variance.
+    m = MOST
+    matrix, column = moments.cumulant_matrix(m), moments.features(np.array([eta]), m)
+    got = (matrix @ column)[:, 0]
+    want = np.array([float(x) for x in bernoulli_cumulants(Fraction(eta), m)])
+    # Coefficients of both signs grow like factorials: what is added up rounds.
+    terms = (np.abs(matrix) @ np.abs(column))[:, 0]
+    assert np.all(np.abs(got - want) <= m * EPS * terms)
+    np.testing.assert_allclose(got[:4], want[:4], rtol=1e-15, atol=0)
+    # The largest cumulants of a Bernoulli variable of this variance.
     size = max(eta * (1 - eta), 1e-300)
-    np.testing.assert_allclose(got[:, 0], want, rtol=0, atol=1e10 * 2.3e-16 * size)
-    np.testing.assert_allclose(got[:4, 0], want[:4], rtol=1e-15, atol=0)
+    np.testing.assert_allclose(got[:14], want[:14], rtol=0, atol=1e10 * EPS * size)
 
 
-@pytest.mark.parametrize("nodes", [5, 7, 8, 10, 14])
+@pytest.mark.parametrize("nodes", [7, *NODE_COUNTS])
 def test_a_rule_integrates_polynomials_below_its_order(nodes):
     rng = np.random.default_rng(0)
     eta = rng.beta(0.5, 1, size=700)
@@ -49,21 +58,176 @@ def test_a_rule_integrates_polynomials_below_its_order(nodes):
         assert got == pytest.approx(want, abs=1e-13 * size)
 
 
+# --- rule_error ----------------------------------------------------------------------
+
+
+def beta(a, b):
+    """Return probabilities with a Beta distribution, of about this variance in all."""
+
+    def draw(variance):
+        each = a * b / ((a + b) * (a + b + 1))
+        size = int(np.ceil(variance / each))
+        return np.random.default_rng(size).beta(a, b, size=size)
+
+    return draw
+
+
+BETA = {
+    "rare": beta(0.5, 20),
+    "skewed": beta(0.3, 3),
+    "u-shaped": beta(0.5, 0.5),
+    "uniform": beta(1, 1),
+    "high": beta(5, 1),
+    "middling": beta(30, 30),
+}
+CONSTANT = {
+    "coins": 0.5,
+    "nearly Poisson": 1e-4,
+    "Poisson but for rounding": 1e-9,
+    "mirrored": 1 - 2.0**-10,
+}
+
+
+@cache
+def centred_count(law, variance):
+    """Return a count less its mean: values, probabilities, feature sums, range.
+
+    The range is how far the mean is from the nearer end.
+    """
+    if law in BETA:
+        eta = BETA[law](variance)
+        window = poisson_binomial_window(eta, tail=1e-25)
+        apart, pmf = window.counts - eta.sum(), window.pmf
+        sums = moments.features(eta, MOST).sum(axis=1)
+        room = min(eta.sum(), (1 - eta).sum())
+    else:
+        p = CONSTANT[law]
+        size = int(np.ceil(variance / (p * (1 - p))))
+        rare = min(p, 1 - p)
+        mean = size * rare
+        most = int(mean + 40 * np.sqrt(mean) + 40)
+        counts = np.arange(min(size, most) + 1)
+        pmf = stats.binom.pmf(counts, size, rare)
+        apart = (counts - mean) * (1 if p <= 0.5 else -1)
+        sums = moments.features(np.array([p]), MOST)[:, 0] * size
+        room = mean
+    sums[0] = 0.0  # nodes are then distances from the mean, too
+    return apart, pmf / pmf.sum(), sums[:, None], room
+
+
+# Functions of the distance from the mean over L, analytic where it is less than 1.
+FUNCTIONS = {
+    "1/s": lambda x: 1 / (1 + x),
+    "sqrt(s)": lambda x: np.sqrt(1 + x),
+    "log(s)": lambda x: np.log(1 + x),
+    "s^-2": lambda x: (1 + x) ** -2.0,
+    "bump": lambda x: 1 / (1 + x * x),
+}
+CIRCLE = np.exp(2j * np.pi * np.arange(720) / 720)
+
+
+def true_and_proved(law, variance, distance, name, nodes):
+    """Return the error of a rule, what is proved of it, and the size of the function.
+
+    Undefined values, at and beyond a pole or branch point, are taken for 0.
+    """
+    apart, pmf, sums, _ = centred_count(law, variance)
+    at, weights = moments.hermite_law(sums, nodes)
+
+    def value(x):
+        x = x / distance
+        if name == "bump":
+            return FUNCTIONS[name](x)
+        inside = x > -1
+        return np.where(inside, FUNCTIONS[name](np.where(inside, x, 0.0)), 0.0)
+
+    size = 1.01 * np.max(np.abs(FUNCTIONS[name](0.9 * CIRCLE)))
+    values = value(apart)
+    largest = max(size, float(np.abs(values).max()))
+    spread = np.sqrt(sums[1])
+    proved = rule_error(
+        nodes,
+        (spread**2, spread**2),
+        np.array([0.9 * distance]),
+        np.array([size]),
+        largest,
+    )
+    return abs(pmf @ values - weights[:, 0] @ value(at[:, 0])), float(proved[0]), size
+
+
+@pytest.mark.parametrize("variance", [25, 90, 400, 1600])
+@pytest.mark.parametrize("law", [*BETA, *CONSTANT])
+def test_the_error_of_a_rule_is_as_proved(law, variance):
+    *_, sums, room = centred_count(law, variance)
+    sigma = float(np.sqrt(sums[1, 0]))
+    for distance in (room, 8 * sigma, 12 * sigma, 30 * sigma):
+        for name in FUNCTIONS:
+            least = np.inf
+            for nodes in NODE_COUNTS:
+                error, proved, size = true_and_proved(
+                    law, variance, distance, name, nodes
+                )
+                assert error <= proved + 1e-13 * size, (name, distance / sigma, nodes)
+                least = min(least, proved / size)
+                # A node outside the disc would say nothing about the function.
+                outermost = sigma * moments.hermite_rule(nodes)[0][-1]
+                assert proved == np.inf or outermost < 0.9 * distance
+            # The end of the range is at least this far away.
+            if variance >= 400 and distance >= room:
+                assert least <= 1e-10, (name, distance / sigma)
+
+
+@pytest.mark.parametrize("variance", [25, 90, 400])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_bound_on_the_error_of_a_rule_is_near_the_error(variance, name):
+    found = []
+    for nodes in NODE_COUNTS:
+        for law in ("rare", "nearly Poisson"):
+            distance = 12 * float(np.sqrt(centred_count(law, variance)[2][1, 0]))
+            error, proved, size = true_and_proved(law, variance, distance, name, nodes)
+            if error > 1e-12 * size:
+                found.append(proved / error)
+    assert len(found) >= 4
+    assert min(found) < 1e3
+    assert max(found) < 1e6
+
+
+def test_a_rule_is_not_trusted_without_reason():
+    def proved(variance, radius, size=1.0, largest=1.0, nodes=8):
+        spread, reach, bound = (np.array([float(x)]) for x in (variance, radius, size))
+        return rule_error(nodes, (spread, spread), reach, bound, largest)[0]
+
+    assert proved(400, 200) < 1e-9
+    assert proved(3, 200) == np.inf  # a count with few values
+    assert proved(400, 50) == np.inf  # a disc that not even the nodes are in
+    assert proved(400, 0) == np.inf
+    assert proved(400, 200, size=np.inf) == np.inf
+    # The range of variances is that of several counts.
+    wide = rule_error(
+        8, (np.array([100.0]), np.array([400.0])), np.array([200.0]), np.ones(1), 1.0
+    )
+    assert wide[0] >= max(proved(100, 200), proved(400, 200))
+
+
 @pytest.mark.parametrize("sigma", [11, 15, 20.5, 28.5, 50.5, 100.5, 1000])
 def test_the_number_of_nodes_is_enough_for_a_pole_at_the_end_of_the_range(sigma):
     # Poisson is the limit of many small probabilities: every cumulant is the mean, and
     # E[1 / (S + 1)] = (1 - exp(-mean)) / mean.
     mean = float(sigma) ** 2
-    nodes = moments.node_count(mean)
-    kappa = np.full((nodes, 1), mean)
-    z, basis = moments.hermite_rule(nodes)
-    weights = (basis @ moments.hermite_coefficients(kappa))[:, 0]
-    got = weights @ (mean / (mean + sigma * z + 1))
     with mpmath.workdps(30):
         want = float(1 - mpmath.exp(-mean))
-    assert got == pytest.approx(want, abs=2e-15)
-
-
-def test_every_node_lies_inside_the_range_of_the_count():
-    largest = max(np.abs(moments.hermite_rule(m)[0]).max() for _, m in moments._NODES)
-    assert largest < np.sqrt(moments.LEAST_VARIANCE)
+    radius = 0.9 * (mean + 1)
+    size = mean / (mean + 1 - radius)
+    proofs = []
+    for nodes in NODE_COUNTS:
+        kappa = np.full((nodes, 1), mean)
+        z, basis = moments.hermite_rule(nodes)
+        weights = (basis @ moments.hermite_coefficients(kappa))[:, 0]
+        got = weights @ (mean / (mean + sigma * z + 1))
+        spread = np.array([mean])
+        (proved,) = rule_error(
+            nodes, (spread, spread), np.array([radius]), np.array([size]), mean
+        )
+        assert got == pytest.approx(want, abs=proved + 2e-15)
+        proofs.append(proved)
+    assert min(proofs) <= (1e-9 if sigma < 15 else 1e-13)

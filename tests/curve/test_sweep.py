@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 import bestcut
 from bestcut.counts import poisson_binomial_window
-from bestcut.curve import curve_of
+from bestcut.curve import curve_between, curve_of
 from bestcut.metrics import FractionalLinear, LinearUtility, from_counts
+from bestcut.metrics._discs import is_followed
+from bestcut.search import best_cut
 from bestcut.solvers import SOLVERS
 from oracles.extended import expected_curve
 
@@ -99,6 +101,9 @@ def test_the_whole_curve_is_right_where_cumulants_take_over(name):
     assert_curve_is_right(probabilities("uniform", 900), bestcut.metrics.get(name))
 
 
+REFERENCE = 1e-13  # what laws built one by one may round, of metrics of at most 1
+
+
 def exact_at(eta, k, metric):
     """E[metric] of one cut from two laws built instance by instance."""
     above = poisson_binomial_window(eta[:k], tail=1e-19)
@@ -118,7 +123,11 @@ def assert_values_at(eta, names, cuts):
                 int(np.searchsorted(curve.edges, k, side="right")) - 1,
                 curve.edges.size - 2,
             )
-            assert curve.block(j)[k - curve.edges[j]] == pytest.approx(truth, abs=1e-12)
+            values, errors = curve.block(j)
+            here = k - curve.edges[j]
+            error = np.broadcast_to(errors, values.shape)[here]
+            assert values[here] == pytest.approx(truth, abs=1e-12)
+            assert abs(values[here] - truth) <= error + REFERENCE
 
 
 SEVERAL = ["f1", "mcc", "balanced_accuracy", "jaccard", "gmean", "hmean", "qmean_sqrt"]
@@ -150,25 +159,39 @@ def test_the_search_leaves_out_no_block_that_holds_the_best_cut(law, n):
             and name not in ("jaccard", "gmean")
         ):
             continue
-        values = curve_of(eta, metric).whole()
-        sign = 1 if metric.greater_is_better else -1
+        values, errors = curve_of(eta, metric).whole()
+        utility = values if metric.greater_is_better else -values
         for low, high in ((0, n), (n // 7, n // 3), (n // 2, n), (5, 5)):
-            solution = SWEEP.solve(eta, metric, low, high)
-            assert low <= solution.n_positive <= high
-            best = (sign * values[low : high + 1]).max()
-            reached = sign * values[solution.n_positive]
-            assert reached == pytest.approx(best, abs=2 * solution.error), name
+            best = best_cut(eta, metric, low, high)
+            assert low <= best.k <= high
+            assert abs(best.utility - utility[best.k]) <= best.error + errors[best.k]
+            # No cut is better than what is proved, which is little more than what
+            # was found.
+            here = slice(low, high + 1)
+            assert np.all(utility[here] <= best.upper + errors[here]), name
+            reached = utility[best.k]
+            assert reached == pytest.approx(utility[here].max(), abs=2 * best.error)
+            assert best.error <= 1e-11, name
+            assert best.upper <= best.utility + best.error + 1e-10, name
 
 
-def test_the_search_leaves_most_blocks_out():
+def test_the_search_leaves_most_cuts_out(monkeypatch):
     # Otherwise it would be a slow way to compute the curve.
     eta = probabilities("skewed", 10**6)
-    curve = curve_of(eta, bestcut.metrics.get("gmean"))
     looked_at = []
-    block = curve.block
-    curve.block = lambda j: looked_at.append(j) or block(j)
-    bestcut.curve.best_cut(curve, eta, 1.0, 0, eta.size)
-    assert len(looked_at) < curve.edges.size / 4
+
+    def noted(run, *arguments):
+        looked_at.append(run.size)
+        return curve_between(run, *arguments)
+
+    def never(*_):
+        pytest.fail("every cut was looked at")
+
+    monkeypatch.setattr("bestcut.search._runs.curve_between", noted)
+    monkeypatch.setattr("bestcut.search._runs.whole_curve_best", never)
+    best_cut(eta, bestcut.metrics.get("gmean"), 0, eta.size)
+    assert looked_at
+    assert sum(looked_at) < eta.size / 4
 
 
 @settings(max_examples=1500, deadline=None)
@@ -225,15 +248,29 @@ def test_no_step_is_missed_between_the_edges_of_blocks():
 @pytest.mark.parametrize("n", [40, 900])
 def test_a_denominator_that_changes_sign_is_not_taken_for_smooth(n):
     metric = FractionalLinear(c=(1, 0, 1, 0), d=(-1, 0, 2, 0))  # a pole at k = n / 2
-    assert not metric.smooth
+    assert "denominator of one sign" not in metric.traits
     assert_curve_is_right(probabilities("uniform", n), metric)
 
 
-def test_smooth_is_a_promise_that_buys_speed_not_another_answer():
+def tversky_that_cannot_be_followed(tp, fp, fn, tn):
+    return tp / np.hypot(tp + 0.3 * fp + 0.7 * fn, 0.0)
+
+
+@pytest.mark.parametrize("followed", [True, False])
+def test_smooth_is_a_promise_that_buys_speed_not_another_answer(followed):
     eta = probabilities("uniform", 1200)
-    exact = from_counts(CUSTOM.function, "tversky", zero_division=0.0)
-    fast, slow = (bestcut.decide(eta, metric) for metric in (CUSTOM, exact))
+    function = CUSTOM.function if followed else tversky_that_cannot_be_followed
+    promised, exact = (
+        from_counts(function, "tversky", zero_division=0.0, smooth=smooth)
+        for smooth in (True, False)
+    )
+    assert is_followed(promised) is followed
+    fast, slow = (bestcut.decide(eta, metric) for metric in (promised, exact))
+    assert fast.n_positive == slow.n_positive
     assert fast.expected_score == pytest.approx(slow.expected_score, abs=1e-13)
+    assert slow.gap <= 1e-13
+    # Nothing that rests on a promise is proved; what can be followed needs none.
+    assert fast.gap == (slow.gap if followed else np.inf)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -451,7 +451,7 @@ def test_accepts_what_everything_else_accepts():
 
 
 def test_groups_are_split_even_if_one_part_has_everything():
-    from bestcut.summary._search import CutSearch
+    from bestcut.search import CutSearch
 
     tiny = np.geomspace(1e-9, 1e-12, 200)
     p = np.concatenate([np.full(200_000, 1e-3), tiny])

@@ -288,6 +288,9 @@ def _facts_of_one(one: bestcut.Decision | bestcut.Cut, rows: int) -> dict[str, A
         "positive": one.n_positive,
         "threshold": one.threshold if np.isfinite(one.threshold) else None,
         "expected_score": one.expected_score,
+        "error": one.error,
+        "gap": one.gap,
+        "gap_scope": one.gap_scope,
         "interval_90": list(one.distribution().interval(0.9)),
     }
     if isinstance(one, bestcut.Decision) and one.goal != Mean():
@@ -305,6 +308,9 @@ def _facts_of_many(many: bestcut.Decisions) -> dict[str, Any]:
         "positive": int(many.n_positive.sum()),
         "groups_left_empty": int(np.count_nonzero(many.n_positive == 0)),
         "mean_expected_score": float(many.expected_score.mean()) if count else None,
+        "error": float(many.error.max(initial=0.0)),
+        "gap": float(many.gap.max(initial=0.0)),
+        "gap_scope": many.gap_scope,
     }
 
 
@@ -315,7 +321,7 @@ def _summary(facts: dict[str, Any], *, as_json: bool, err: bool = True) -> None:
         return
     names = {"interval_90": "90% between", "goal_value": facts.get("goal", "")}
     for key, value in facts.items():
-        if key != "goal":
+        if key not in ("goal", "error", "gap", "gap_scope"):  # for machines
             name = names.get(key, key.replace("_", " "))
             click.echo(f"{name + ':':<22} {_shown(value)}", err=err)
 

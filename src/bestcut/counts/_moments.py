@@ -20,23 +20,9 @@ import numpy as np
 
 from bestcut._validation import FloatArray
 
-# Below this variance a count is close to an end of its range, in standard deviations,
-# where metrics have their singularities (0/0, roots), and its exact law is short. Above
-# it the distance to either end is at least sigma >= 11 standard deviations, because the
-# variance of a count is at most its mean and at most what the mean lacks to its
-# largest value. All nodes (|z| <= 6.5) then lie inside the range.
+# From this variance on a law is computed from cumulants where it is not asked for in
+# parts: its characteristic function vanishes long before their series ends.
 LEAST_VARIANCE = 121.0
-
-# How many nodes are enough from which sigma on. For a function with a singularity at an
-# end of the range the error falls like (1 / sigma)^m and faster; the numbers leave less
-# than 1e-15 of 1/S for a Poisson count, the law with the nearest singularity.
-_NODES = ((100.0, 5), (50.0, 7), (28.0, 8), (20.0, 10), (0.0, 14))
-MOST_NODES = 14
-
-
-def node_count(variance: float) -> int:
-    """Return how many nodes a count of that variance needs."""
-    return next(m for sigma, m in _NODES if variance >= sigma * sigma)
 
 
 def features(eta: FloatArray, count: int) -> FloatArray:

@@ -1,13 +1,15 @@
 """The expected score of every cut."""
 
 from bestcut._validation import FloatArray
+from bestcut.counts._side import Side
 from bestcut.curve._affine import AffineCurve
 from bestcut.curve._blocks import BlockCurve
 from bestcut.curve._general import GeneralCurve
-from bestcut.curve._search import best_cut
+from bestcut.curve._linear import LinearCurve
 from bestcut.metrics import Metric
+from bestcut.metrics._enclosure import largest_score
 
-__all__ = ["BlockCurve", "best_cut", "curve_of"]
+__all__ = ["BlockCurve", "curve_between", "curve_of"]
 
 
 def curve_of(eta: FloatArray, metric: Metric) -> BlockCurve:
@@ -15,6 +17,26 @@ def curve_of(eta: FloatArray, metric: Metric) -> BlockCurve:
 
     `eta` is sorted descending and not empty.
     """
-    if {"affine", "smooth"} <= metric.traits:
-        return AffineCurve(eta, metric)
-    return GeneralCurve(eta, metric)
+    if "linear" in metric.traits:
+        return LinearCurve(eta, metric)
+    largest = largest_score(metric, eta.size)
+    if "affine" in metric.traits:
+        return AffineCurve(eta, metric, largest)
+    return GeneralCurve(eta, metric, largest)
+
+
+def curve_between(
+    eta: FloatArray,
+    metric: Metric,
+    largest: float,
+    before: Side,
+    after: Side,
+    worth: tuple[bool, bool] = (True, True),
+) -> BlockCurve:
+    """Return the curve of a run of the ranking, with what is above it and below.
+
+    `worth` says on which sides rules are worth a try.
+    """
+    if "linear" in metric.traits:
+        return LinearCurve(eta, metric, before, after)
+    return GeneralCurve(eta, metric, largest, before, after, worth)

@@ -22,15 +22,20 @@ import numpy as np
 
 from bestcut._validation import FloatArray
 from bestcut.counts._moments import (
-    LEAST_VARIANCE,
     cumulant_matrix,
     features,
     hermite_coefficients,
     hermite_rule,
-    node_count,
 )
-from bestcut.counts._window import given_positive, law_of
-from bestcut.curve._blocks import BlockCurve, block_edges, running_totals
+from bestcut.counts._window import dropped, given_positive, law_error, law_of
+from bestcut.curve._blocks import (
+    BlockCurve,
+    block_edges,
+    running_error,
+    running_sums,
+    running_totals,
+)
+from bestcut.curve._proof import plan_total
 from bestcut.metrics._base import ratio
 
 _SMALL = 0.1  # probabilities this near to 0 or 1 enter A_q by a short series
@@ -70,14 +75,6 @@ def _edges(n: int, starts: tuple[int, ...] = ()) -> list[int]:
     """Return the edges of the blocks; the middle, where the sums turn, is one."""
     edges: list[int] = block_edges(n, also=(*starts, n // 2)).tolist()
     return edges
-
-
-def total_rule(eta: FloatArray) -> TotalRule:
-    """Return a rule for S: Gauss and Hermite's if its variance is large, or exact."""
-    variance = float(eta.sum() - eta @ eta)  # rounded, but only to choose
-    if variance < LEAST_VARIANCE:
-        return _exact_rule(eta)
-    return _hermite_rule(eta, node_count(variance))
 
 
 def _hermite_rule(eta: FloatArray, nodes: int) -> TotalRule:
@@ -158,12 +155,19 @@ def _series(first: FloatArray, start: int, stop: int, *, down: bool) -> Piece:
 
 
 class AffineCurve(BlockCurve):
-    """The curve of a metric affine in TP."""
+    """The curve of a metric affine in TP.
 
-    def __init__(self, eta: FloatArray, metric: Any) -> None:
+    `largest` bounds its absolute value.
+    """
+
+    def __init__(self, eta: FloatArray, metric: Any, largest: float) -> None:
         self.eta, self.metric, self.n = eta, metric, eta.size
-        self.smooth = metric.smooth
-        self.rule = total_rule(eta)
+        self.largest = largest
+        mean, variance = float(eta.sum()), float(np.sum(eta * (1.0 - eta)))
+        self.plan = plan_total(metric, mean, eta.size - mean, variance, largest)
+        self.rule = (
+            _hermite_rule(eta, self.plan.nodes) if self.plan.nodes else _exact_rule(eta)
+        )
         self.divided: dict[int, FloatArray] = {}
         self.nodes = self.rule.nodes[:, None]
         self.weights = self.rule.weights[:, None]
@@ -195,8 +199,13 @@ class AffineCurve(BlockCurve):
         count = piece.terms(block)
         return piece.tilt[:, :count], piece.rows(block, count)
 
-    def _expected(self, cuts: FloatArray, part: FloatArray, above: bool) -> FloatArray:
-        """Return E f at `cuts`; `part` is A_q, over the instances above or below."""
+    def _expected(
+        self, cuts: FloatArray, part: FloatArray, above: bool
+    ) -> tuple[FloatArray, float]:
+        """Return E f at `cuts`, and the largest sum of its absolute terms.
+
+        `part` is A_q, over the instances above or below.
+        """
         alpha, beta, delta = self.metric.affine(cuts, self.nodes, float(self.n))
         if above:
             numerator = alpha * part
@@ -210,48 +219,44 @@ class AffineCurve(BlockCurve):
             value = self.metric.undefined(cuts, self.nodes, float(self.n))
             return self.weights * value
 
-        terms = ratio(numerator, delta, undefined)
-        out: FloatArray = np.broadcast_to(terms, part.shape).sum(axis=0)
-        return out
+        terms = np.broadcast_to(ratio(numerator, delta, undefined), part.shape)
+        out: FloatArray = terms.sum(axis=0)
+        if self.plan.nodes:
+            return out, 0.0
+        if not np.ndim(beta) and beta == 0 and np.min(alpha) >= 0:
+            return out, float(out.max())
+        if np.ndim(beta) or beta != 0:  # the two parts of a term may cancel
+            numerator = np.abs(alpha) * part + self.weights * np.abs(beta)
+            terms = ratio(numerator, np.abs(delta), lambda: np.abs(undefined()))
+        else:
+            terms = np.abs(terms)
+        scale = np.broadcast_to(terms, part.shape).sum(axis=0)
+        return out, float(scale.max())
 
-    def block(self, j: int) -> FloatArray:
-        """Return the expected score of every cut of block j."""
+    def block(self, j: int) -> tuple[FloatArray, FloatArray | float]:
+        """Return the expected score of every cut of block j, and its error."""
         low, high = self.edges[j], self.edges[j + 1]
         from_above = low < self.n // 2
         tilt, rows = self._terms(j)
-        sums = np.zeros((rows.shape[0], rows.shape[1] + 1))
         if from_above:
-            np.cumsum(rows, axis=1, out=sums[:, 1:])
-            start = self.above[:, j, None]
+            sums, start = running_sums(rows), self.above[:, j, None]
         else:
-            sums[:, :-1] = np.cumsum(rows[:, ::-1], axis=1)[:, ::-1]
+            sums = running_sums(rows[:, ::-1])[:, ::-1]
             start = self.below[:, j + 1, None]
         cuts = np.arange(low, high + 1.0)
-        out = np.empty(cuts.size)
+        out, scale = np.empty(cuts.size), 0.0
         length = max(_EVALUATIONS // self.nodes.size, 1)
         for i in range(0, cuts.size, length):
             here = slice(i, i + length)
             part = sums[:, here] if tilt is None else tilt @ sums[:, here]
             part += start
-            out[here] = self._expected(cuts[here], part, from_above)
-        return out
-
-    def at_edges(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the expected score and its two rates of change at every edge."""
-        cuts = self.edges.astype(np.float64)
-        half = np.searchsorted(self.edges, self.n // 2)
-        score, after = (
-            np.concatenate(
-                [
-                    self._expected(at[:half], self.above[:, :half], True),
-                    self._expected(at[half:], self.below[:, half:], False),
-                ]
+            out[here], absolute = self._expected(cuts[here], part, from_above)
+            scale = max(scale, absolute)
+        if self.plan.nodes:
+            return out, self.plan.error_between(
+                int(low), int(high), running_error(rows.shape[1])
             )
-            # The last cut has none after it; its block is never left out.
-            for at in (cuts, np.minimum(cuts + 1.0, self.n))
-        )
-        alpha, _, delta = self.metric.affine(
-            np.minimum(cuts + 1.0, self.n), self.nodes, float(self.n)
-        )
-        gain = np.broadcast_to(ratio(alpha, delta, 0.0), self.above.shape)
-        return score, after - score, (self.weights * gain).sum(axis=0)
+        error = (
+            law_error(self.nodes.size, self.n) + running_error(rows.shape[1])
+        ) * scale
+        return out, error + dropped(self.n) * self.largest

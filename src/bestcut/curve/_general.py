@@ -1,9 +1,9 @@
 """Expected score of every cut, for any metric: a sum over (a, b).
 
 Above the cut there are a = S1 positives, below it b = S2, independent. Each of the two
-laws is a Gauss-Hermite rule where its variance is large, and exact where it is small;
-exact everywhere for a metric that is not smooth. A metric whose denominator sees only b
-(Jaccard) is affine in a for every b, so that the mean of a stands for its law.
+laws is a Gauss-Hermite rule where that is proved to be right for this metric, and exact
+elsewhere (`bestcut.curve._proof`). A metric whose denominator sees only b (Jaccard) is
+affine in a for every b, so that the mean of a stands for its law.
 """
 
 from __future__ import annotations
@@ -15,22 +15,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut._validation import FloatArray
-from bestcut.counts._moments import (
-    LEAST_VARIANCE,
-    MOST_NODES,
-    features,
-    hermite_law,
-    node_count,
+from bestcut.counts._moments import features, hermite_law
+from bestcut.counts._rules import NODE_COUNTS
+from bestcut.counts._side import NOBODY, Side, error_of_sums, is_from_sums
+from bestcut.counts._window import (
+    EPS,
+    NOTHING,
+    SPARED,
+    Law,
+    convolved,
+    dropped,
+    law_error,
+    law_of,
+    running_laws,
 )
-from bestcut.counts._side import NOBODY, Side
-from bestcut.counts._window import NOTHING, Law, convolved, law_of, running_laws
-from bestcut.curve._blocks import BlockCurve, block_edges, running_totals
+from bestcut.curve._blocks import (
+    BlockCurve,
+    running_error,
+    running_sums,
+    running_totals,
+)
+from bestcut.curve._linear import linear_value
+from bestcut.curve._proof import (
+    SMALLEST_VARIANCE,
+    Plan,
+    SideRange,
+    is_on_trust,
+    plan_rules,
+)
 from bestcut.metrics import Metric
 
 _EVALUATIONS = 60_000  # of the metric at a time: temporaries stay in cache
-_WORTHLESS = 1e-18  # a value of this probability is not worth an evaluation
+_WORTHLESS = 1e-19  # a value of this probability is not worth an evaluation
+_PAIRS = 1 << 23  # of counts that a single cut may take
 _WIDE = 48
-_TOGETHER = 64  # edges whose rates are computed at once
+_LONGEST = 8192  # cuts in a block
+_CHANGE = 0.25  # of the logarithms of expected counts in a block
+_TOLERANCE = 1e-13  # what a rule may leave, of the size of the metric
+MOST_NODES = NODE_COUNTS[-1]
 
 
 class Rule(NamedTuple):
@@ -51,14 +73,9 @@ def rule_of_mean(mean: FloatArray) -> Rule:
 
 
 def expectation(
-    metric: Metric,
-    cuts: FloatArray,
-    n: int,
-    above: Rule,
-    below: Rule,
-    shift: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0),
-) -> FloatArray:
-    """Return E f at each cut, as far as possible with the four cells shifted."""
+    metric: Metric, cuts: FloatArray, n: int, above: Rule, below: Rule
+) -> tuple[FloatArray, float]:
+    """Return E f at each cut, and a bound on the expected absolute score of any."""
     size = cuts.size
     shape_1, shape_2 = (above.nodes.shape[0], size), (below.nodes.shape[0], size)
     tp, fn = (
@@ -69,8 +86,6 @@ def expectation(
     w2 = np.broadcast_to(below.weights, shape_2)
     # Taken before the sum over both sides: whole numbers stay whole.
     cells = [tp, cuts - tp, fn, n - cuts - fn]
-    if any(shift):
-        cells = [np.maximum(x + by, 0.0) for x, by in zip(cells, shift, strict=True)]
     if shape_2[0] > _WIDE:  # many values: one matrix for each cut
         left, right = (slice(None), slice(None), None), (slice(None), None)
         cells = [x.T[left] for x in cells[:2]] + [x.T[right] for x in cells[2:]]
@@ -85,40 +100,144 @@ def expectation(
         )
         inner = np.einsum("abk,bk->ak", score, w2)
     out: FloatArray = np.einsum("ak,ak->k", inner, w1)
-    return out
+    least = float(score.min())
+    scale = float(out.max()) if least >= 0.0 else max(float(score.max()), -least)
+    return out, scale
+
+
+def _edges(eta: FloatArray, before: Side, after: Side) -> NDArray[np.intp]:
+    """Return the edges of blocks in which no expected count changes much.
+
+    So that what is proved for a block holds as well as for its cuts.
+    """
+    step = int(np.clip(eta.size // 256, 256, _LONGEST))
+    starts = np.arange(0, eta.size, step)
+    if starts.size < 3:
+        return np.unique([0, eta.size]).astype(np.intp)
+    positives = np.add.reduceat(eta, starts)
+    sizes = np.diff(np.append(starts, eta.size))
+    place = np.zeros(starts.size + 1)
+    for row, first, last in (
+        (positives, before.positives, after.positives),
+        (sizes - positives, before.negatives, after.negatives),
+    ):
+        upto = first + np.concatenate([[0.0], np.cumsum(row)])
+        place += np.log1p(upto) - np.log1p(np.maximum(upto[-1] + last - upto, 0.0))
+    # A new block where the logarithms of the counts, or the cuts, have gone far enough.
+    length = np.append(starts, eta.size) / _LONGEST
+    passed = np.floor((place - place[0]) / _CHANGE) + np.floor(length)
+    new = np.flatnonzero(np.diff(passed)) + 1
+    return np.unique([0, *np.append(starts, eta.size)[new], eta.size]).astype(np.intp)
+
+
+def are_short(above: Side, below: Side) -> bool:
+    """Return whether the exact distributions of both sides have few pairs of values."""
+    widths = [24.0 + 20.0 * np.sqrt(side.variance) for side in (above, below)]
+    return bool(widths[0] * widths[1] <= _PAIRS)
+
+
+def rules_of_cut(
+    metric: Metric, largest: float, above: Side, below: Side, *, mean_above: bool
+) -> tuple[Rule, Rule, float, int]:
+    """Return the rules of a single cut, what they are wrong by, and their width.
+
+    The width is the number of values that are taken one by one.
+    """
+    first, second = (
+        SideRange(
+            *((np.array([x]),) * 2 for x in (s.positives, s.negatives, s.variance))
+        )
+        for s in (above, below)
+    )
+    # A promise is only believed where the truth would take too long.
+    worth = not (is_on_trust(metric) and are_short(above, below))
+    plan = plan_rules(
+        metric,
+        first,
+        second,
+        largest,
+        _TOLERANCE,
+        mean_above=mean_above,
+        worth=(worth, worth),
+    )
+    rules, width = [], 0
+    error = float(plan.error[0]) + 64 * EPS * float(plan.size[0])
+    for side, nodes in zip((above, below), plan.nodes, strict=True):
+        m = int(nodes[0])
+        if m:
+            rules.append(Rule(*hermite_law(side.sums(m)[:, None], m)))
+        elif mean_above and side is above:
+            rules.append(rule_of_mean(np.array([side.positives])))
+        else:
+            rules.append(rule_of_law(side.law))
+            width += side.law.pmf.size
+            error += error_of_sides(side) * largest
+    return rules[0], rules[1], error, width
+
+
+def value_of_cut(
+    metric: Metric, largest: float, above: Side, below: Side
+) -> tuple[float, float]:
+    """Return the expected score of a single cut, and a bound on its error."""
+    if "linear" in metric.traits:
+        cells = (above.positives, above.negatives, below.positives, below.negatives)
+        value, error = linear_value(metric, cells)
+        return float(value), float(error)
+    mean_above = "factorised" in metric.traits
+    first, second, error, width = rules_of_cut(
+        metric, largest, above, below, mean_above=mean_above
+    )
+    cuts, n = np.array([float(above.n)]), above.n + below.n
+    value, scale = expectation(metric, cuts, n, first, second)
+    error += exact_error(width, n, scale, largest)
+    return float(value[0]), error
+
+
+def error_of_sides(*sides: Side) -> float:
+    """Bound what laws from sums of features are wrong by, for scores of size 1."""
+    variances = np.array([x.variance if is_from_sums(x) else 0.0 for x in sides])
+    return float(error_of_sums(variances).sum())
+
+
+def exact_error(width: int, n: int, scale: float, largest: float) -> float:
+    """Bound what values that are taken one by one leave out, and all rounding."""
+    error = (law_error(width, n) if width else 64 * EPS) * scale
+    lost = width * _WORTHLESS + dropped(n)
+    return error + (lost * largest if n and width else 0.0)
 
 
 class GeneralCurve(BlockCurve):
     """The curve of any metric.
 
     `before` and `after` are the instances of the ranking above `eta` and below it, of
-    which only the cuts between are asked for; none unless given.
+    which only the cuts between are asked for; none unless given. `worth` says on which
+    sides rules are worth a try.
     """
 
     def __init__(
         self,
         eta: FloatArray,
         metric: Metric,
+        largest: float,
         before: Side = NOBODY,
         after: Side = NOBODY,
+        worth: tuple[bool, bool] = (True, True),
     ) -> None:
-        self.eta, self.metric = eta, metric
+        self.eta, self.metric, self.largest = eta, metric, largest
+        self.worth, self.error_of_ends = worth, error_of_sides(before, after)
         self.first, self.n = before.n, before.n + eta.size + after.n
-        self.smooth = metric.smooth
         self.mean_above = "factorised" in metric.traits
-        self.edges = block_edges(eta.size)
-        sides = before.sums(MOST_NODES), after.sums(MOST_NODES)
-        variance = running_totals(
-            self._totals(np.full(self.edges.size - 1, 2))[1:2],
-            *(sums[1:2] for sums in sides),
-        )
-        # An edge needs as many sums as nodes, few where both sides vary much.
-        needed = [np.array([node_count(x) for x in side[0]]) for side in variance]
-        self.rows = np.maximum(needed[0][:-1], needed[1][1:])
-        self.above, self.below = running_totals(self._totals(self.rows), *sides)
+        self.edges = _edges(eta, before, after)
+        ends = before.sums(MOST_NODES), after.sums(MOST_NODES)
+        self.nodes, self.error, self.size = self._plan(before, after, ends)
+        # A block enters the sums above all blocks after it, and below all before it.
+        later = np.maximum.accumulate(self.nodes[0][::-1])[::-1]
+        earlier = np.maximum.accumulate(self.nodes[1])
+        rows = np.maximum(np.maximum(later, earlier), 2)
+        self.above, self.below = running_totals(self._totals(rows), *ends)
         forth, back = range(self.edges.size), range(self.edges.size - 1, -1, -1)
-        self.laws_above = self._laws(forth, self.above[1], before)
-        self.laws_below = self._laws(back, self.below[1], after)
+        self.laws_above = self._laws(forth, self.nodes[0] == 0, before)
+        self.laws_below = self._laws(back, (self.nodes[1] == 0)[::-1], after)
 
     def _totals(self, rows: NDArray[np.int_]) -> FloatArray:
         """Return the sums of so many features over each block, and 0 for the others."""
@@ -127,95 +246,110 @@ class GeneralCurve(BlockCurve):
             out[: rows[j], j] = features(self.eta[low:high], int(rows[j])).sum(axis=1)
         return out
 
-    def _is_exact(self, variance: float) -> bool:
-        return not self.metric.smooth or variance < LEAST_VARIANCE
+    def _plan(
+        self, before: Side, after: Side, ends: tuple[FloatArray, FloatArray]
+    ) -> Plan:
+        """Return how many nodes every block takes on either side, and their error."""
+        count = self.edges.size - 1
+        sums = self._totals(np.full(count, 2))[:2]
+        negatives = np.diff(self.edges) - sums[0]
+        rows = np.concatenate([sums, negatives[None]])
+        above, below = running_totals(
+            rows,
+            np.append(ends[0][:2], before.negatives),
+            np.append(ends[1][:2], after.negatives),
+        )
+        if max(above[1, -1], below[1, 0]) < SMALLEST_VARIANCE:
+            none = np.zeros(count, dtype=np.int_)
+            return Plan((none, none), np.zeros(count), np.zeros(count))
+        sides = []
+        for totals, near, far in ((above, 0, 1), (below, 1, 0)):
+            low, high = totals[:, near : count + near], totals[:, far : count + far]
+            sides.append(SideRange(*((low[i], high[i]) for i in (0, 2, 1))))
+        return plan_rules(
+            self.metric,
+            sides[0],
+            sides[1],
+            self.largest,
+            _TOLERANCE,
+            mean_above=self.mean_above,
+            worth=self.worth,
+        )
 
-    def _laws(self, order: range, variance: FloatArray, end: Side) -> dict[int, Law]:
-        """Return the exact laws at the edges that need them, from one end on."""
-        if not self._is_exact(variance[order[0]]):
+    def _laws(
+        self, order: range, exact: NDArray[np.bool_], end: Side
+    ) -> dict[int, Law]:
+        """Return the exact laws at the edges of blocks that need them, from one end.
+
+        `exact` says which blocks do, in the order in which they are passed.
+        """
+        needed = np.flatnonzero(exact)
+        if not needed.size or (order[0] == 0 and self.mean_above):
             return {}
         laws = {order[0]: end.law}
-        for j, i in pairwise(order):
-            if not self._is_exact(variance[i]):
-                break
+        for j, i in list(pairwise(order))[: int(needed[-1])]:
             low, high = sorted((self.edges[j], self.edges[i]))
             laws[i] = convolved(laws[j], law_of(self.eta[low:high]))
         return laws
 
-    def at_edges(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the expected score and its two rates of change at every edge."""
-        out = np.empty((3, self.edges.size))
-        exact = {*self.laws_below} | (set() if self.mean_above else {*self.laws_above})
-        together = [j for j in range(self.edges.size) if j not in exact]
-        for group in ([j] for j in sorted(exact)):
-            out[:, group] = self._rates(group)
-        for i in range(0, len(together), _TOGETHER):
-            group = together[i : i + _TOGETHER]
-            out[:, group] = self._rates(group)
-        return out[0], out[1], out[2]
-
-    def _rates(self, group: list[int]) -> list[FloatArray]:
-        """Return the expected score and its rates at some edges, or at a single one."""
-        cuts = self.first + self.edges[group].astype(np.float64)
-        above = self._rule(self.above[:, group], self.laws_above.get(group[0]))
-        below = self._rule(self.below[:, group], self.laws_below.get(group[0]))
-        if self.mean_above:
-            above = rule_of_mean(self.above[0, group])
-        sides = (cuts, self.n, above, below)
-        score = expectation(self.metric, *sides)
-        false = expectation(self.metric, *sides, shift=(0.0, 1.0, 0.0, -1.0))
-        true = expectation(self.metric, *sides, shift=(1.0, 0.0, -1.0, 0.0))
-        return [score, false - score, true - false]
-
-    def _rule(self, sums: FloatArray, law: Law | None) -> Rule:
-        """Return the rule of one side at consecutive cuts, or of its one exact law."""
-        if law is not None:
-            return rule_of_law(law)
-        return Rule(*hermite_law(sums, node_count(float(sums[1].min()))))
-
-    def block(self, j: int) -> FloatArray:
-        """Return the expected score of every cut of block j."""
+    def block(self, j: int) -> tuple[FloatArray, FloatArray | float]:
+        """Return the expected score of every cut of block j, and its error."""
         low, high = int(self.edges[j]), int(self.edges[j + 1])
-        count = int(self.rows[j])
+        nodes = int(self.nodes[0][j]), int(self.nodes[1][j])
+        count = max(*nodes, 2)
         rows = features(self.eta[low:high], count)
-        sums = np.zeros((2, count, high - low + 1))
-        np.cumsum(rows, axis=1, out=sums[0, :, 1:])
-        sums[1, :, :-1] = np.cumsum(rows[:, ::-1], axis=1)[:, ::-1]
+        sums = np.stack([running_sums(rows), running_sums(rows[:, ::-1])[:, ::-1]])
         sums[0] += self.above[:count, j, None]
         sums[1] += self.below[:count, j + 1, None]
-        exact = [
-            self._is_exact(self.above[1, j]) and not self.mean_above,
-            self._is_exact(self.below[1, j + 1]),
-        ]
-        parts = self._parts(sums[:, 1], exact)
-        laws_below = self._laws_below(j, low, parts) if exact[1] else None
-        law_above = self.laws_above[j] if exact[0] else NOTHING
-        out = np.empty(high - low + 1)
+        parts = self._parts(sums[:, 1], nodes)
+        laws_below = self._laws_below(j, low, parts) if nodes[1] == 0 else None
+        exact_above = nodes[0] == 0 and not self.mean_above
+        law_above = self.laws_above[j] if exact_above else NOTHING
+        out, error = np.empty(high - low + 1), float(self.error[j])
         for i, (start, stop) in enumerate(pairwise(parts)):
             here = slice(start, stop + 1)
             cuts = np.arange(low + start, low + stop + 1.0) + self.first
             block = self.eta[low + start : low + stop]
             if self.mean_above:
                 above = rule_of_mean(sums[0, 0, here])
-            elif exact[0]:
+            elif exact_above:
                 law_above, above = _running_rule(law_above, block, cuts)
             else:
-                above = self._rule(sums[0, :, here], None)
+                above = Rule(*hermite_law(sums[0, :, here], nodes[0]))
             if laws_below is not None:
                 rest = self.n - cuts[::-1]
                 below = _running_rule(laws_below[i], block[::-1], rest)[1]
                 below = Rule(below.nodes[:, ::-1], below.weights[:, ::-1])
             else:
-                below = self._rule(sums[1, :, here], None)
-            out[here] = expectation(self.metric, cuts, self.n, above, below)
-        return out
+                below = Rule(*hermite_law(sums[1, :, here], nodes[1]))
+            out[here], scale = expectation(self.metric, cuts, self.n, above, below)
+            error = max(error, self._error(j, above, below, scale))
+        return out, error
 
-    def _parts(self, variance: FloatArray, exact: list[bool]) -> list[int]:
+    def _error(self, j: int, above: Rule, below: Rule, scale: float) -> float:
+        """Bound the error of some cuts of a block.
+
+        Running sums add to what the rules are wrong by, of exact distributions the
+        rounding and what their windows leave out.
+        """
+        width = sum(
+            rule.weights.shape[0]
+            for rule, nodes in ((above, self.nodes[0][j]), (below, self.nodes[1][j]))
+            if nodes == 0 and not (self.mean_above and rule is above)
+        )
+        terms = max(scale, float(self.size[j]))
+        length = int(self.edges[j + 1] - self.edges[j])
+        error = float(self.error[j]) + running_error(length) * terms
+        if width:
+            error += self.error_of_ends * self.largest
+        return error + exact_error(width, self.n, terms, self.largest)
+
+    def _parts(self, variance: FloatArray, nodes: tuple[int, int]) -> list[int]:
         """Return where to split a block so that evaluations stay in cache."""
         size = variance.shape[1] - 1
-        width = [1.0 if self.mean_above else MOST_NODES, float(MOST_NODES)]
+        width = [1.0 if self.mean_above else float(nodes[0]), float(nodes[1])]
         for side in (0, 1):
-            if exact[side]:
+            if nodes[side] == 0 and not (side == 0 and self.mean_above):
                 spread = 12.0 + 18.0 * float(np.sqrt(variance[side].max()))
                 width[side] = min(spread, self.n + 1.0)
         length = int(np.clip(_EVALUATIONS / (width[0] * width[1]), 16, 2048))
@@ -236,7 +370,9 @@ def _running_rule(law: Law, block: FloatArray, largest: FloatArray) -> tuple[Law
     """
     last, origin, table = running_laws(law, block)
     worth = np.flatnonzero(table.max(axis=0) > _WORTHLESS)
-    first, end = int(worth[0]), int(worth[-1]) + 1
+    # Of counts that are all but certain, small chances are all there is to choose by.
+    first = max(int(worth[0]) - SPARED, 0)
+    end = min(int(worth[-1]) + 1 + SPARED, table.shape[1])
     nodes = np.add.outer(np.arange(first, end, dtype=np.float64), origin)
     np.clip(nodes, 0.0, largest, out=nodes)
     return last, Rule(nodes, np.ascontiguousarray(table[:, first:end].T))

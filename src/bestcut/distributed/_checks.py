@@ -104,8 +104,8 @@ def too_many_scores(metric: str, wanted: int, most: int) -> ValueError:
     """Return the refusal to bring the data to the driver."""
     return ValueError(
         f"metric {metric!r} needs {wanted} scores on the driver, with more than {most} "
-        "different ones. If it is smooth, say so (`from_counts(..., smooth=True)`): "
-        "then the best cut is bracketed far more closely. Or round the scores."
+        "different ones: its formula gives no bounds that would leave cuts out. Write "
+        "it with arithmetic, roots and `np.where`, or round the scores."
     )
 
 

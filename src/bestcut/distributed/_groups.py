@@ -14,7 +14,7 @@ from bestcut.many import decide_each
 from bestcut.metrics import Metric
 
 # What is said of each group, beside its name.
-FACTS = ("n", "n_positive", "threshold", "expected_score", "error")
+FACTS = ("n", "n_positive", "threshold", "expected_score", "error", "gap")
 
 
 class Rule(NamedTuple):
@@ -58,5 +58,12 @@ class Rule(NamedTuple):
             max_positives=self.max_positives,
         )
         n = np.bincount(group, minlength=each.n_positive.size)
-        facts = (n, each.n_positive, each.threshold, each.expected_score, each.error)
+        facts = (
+            n,
+            each.n_positive,
+            each.threshold,
+            each.expected_score,
+            each.error,
+            each.gap,
+        )
         return each.labels, dict(zip(FACTS, facts, strict=True))

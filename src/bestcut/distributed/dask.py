@@ -234,7 +234,7 @@ def decide_each(
         order of the rows is another, their index is not.
     groups : dask DataFrame
         A row for each group: `by`, ``n``, ``n_positive``, ``threshold``,
-        ``expected_score``, ``error``.
+        ``expected_score``, ``error``, ``gap``.
 
     Notes
     -----

@@ -298,7 +298,7 @@ def decide_each(
         The rows with one more column.
     groups : Spark DataFrame
         A row for each group: `by`, ``n``, ``n_positive``, ``threshold``,
-        ``expected_score``, ``error``.
+        ``expected_score``, ``error``, ``gap``.
 
     Notes
     -----

@@ -10,6 +10,7 @@ from bestcut._validation import check_bounds
 from bestcut.files._error import FileError
 from bestcut.metrics import Metric, get
 from bestcut.scores import ConfusionDistribution, ScoreDistribution
+from bestcut.search import gap_in_words
 from bestcut.solvers import select_solver
 from bestcut.summary import Cut
 
@@ -37,7 +38,15 @@ class FileDecision:
     expected_score : float
         Expected metric of the decisions.
     error : float
-        Bound on what the expected score may be wrong by, or worse than the best.
+        Bound on the numerical error of `expected_score`.
+    gap : float
+        Every allowed prediction's expected score is at most this one's plus `error`
+        plus `gap`, proved for this n (a loss: at least this one's less both). 0 where
+        every cut was looked at.
+    gap_scope : str
+        ``"predictions"``: the gap holds for all allowed predictions. ``"cuts"``: the
+        metric could not be shown never to fall when TP rises, for this n, and the gap
+        holds for the cuts of the ranking.
     metric : Metric
         What was maximised (a loss: minimised).
     output : str
@@ -50,6 +59,8 @@ class FileDecision:
     n_tied: int
     expected_score: float
     error: float
+    gap: float
+    gap_scope: str
     metric: Metric
     output: str
     _cut: Cut = field(repr=False)
@@ -63,6 +74,8 @@ class FileDecision:
             n_tied=cut.n_tied,
             expected_score=cut.expected_score,
             error=cut.error,
+            gap=cut.gap,
+            gap_scope=cut.gap_scope,
             metric=cut.metric,
             output=output,
             _cut=cut,
@@ -97,7 +110,8 @@ class FileDecision:
         return (
             f"FileDecision({self.metric.name}: {self.n_positive} of {self.rows} "
             f"positive, threshold {self.threshold:.6g}, expected score "
-            f"{self.expected_score:.6g} [error {self.error:.1e}])"
+            f"{self.expected_score:.6g} [error {self.error:.1e}, "
+            f"{gap_in_words(self.gap, self.gap_scope)}])"
         )
 
 
@@ -158,7 +172,7 @@ def decide_file(
     -----
     The answer is that of `decide` on the whole column, up to ``error``. In CSV, TSV and
     NDJSON every other byte stays as it is; Parquet and IPC are written anew by polars.
-    For a metric that is not smooth all scores must be kept, though not the rows.
+    For a callable that cannot be followed all scores must be kept, though not the rows.
 
     Examples
     --------

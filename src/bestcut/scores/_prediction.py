@@ -12,14 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from bestcut._validation import BoolArray, FloatArray
-from bestcut.counts._moments import LEAST_VARIANCE, hermite_law, node_count
 from bestcut.counts._side import ListedSide, Side
-from bestcut.counts._window import NEGLIGIBLE, Law
-from bestcut.curve._general import Rule, rule_of_law
+from bestcut.counts._window import Law
+from bestcut.curve._general import Rule, exact_error, rules_of_cut, value_of_cut
 from bestcut.metrics import Metric, check_metric
+from bestcut.metrics._enclosure import largest_score
 from bestcut.scores._law import UtilityLaw, law_of_score
 
-EPS = float(np.finfo(float).eps)
 _EVALUATIONS = 500_000  # of the metric at a time
 
 
@@ -51,7 +50,6 @@ class Prediction:
     def __init__(self, chosen: Side, others: Side) -> None:
         self.chosen, self.others = chosen, others
         self.n, self.n_pred = chosen.n + others.n, chosen.n
-        self._rules: dict[bool, tuple[_SideRules, _SideRules]] = {}
 
     @classmethod
     def of_cut(cls, eta: FloatArray, k: int) -> Prediction:
@@ -73,30 +71,23 @@ class Prediction:
         """The law of the positives that are missed."""
         return self.others.law
 
-    @property
-    def _positives(self) -> float:
-        return self.chosen.positives + self.others.positives
-
     def moments(self, metric: Metric) -> Moments:
         """Return the mean and standard deviation of a metric.
 
-        Each group is taken by itself, from its exact law or with two nodes more than
-        are needed. The bound on the error of the mean covers
-
-        - the windows: each group's law was trimmed about log2(n) times;
-        - the nodes: the difference from the same sum with fewer of them;
-        - rounding: of the nodes and weights, 64 eps of the mean absolute score; and of
-          the mean number of negatives, a difference that loses n / (n - mean) of its
-          digits.
+        Each group is taken by a rule that is proved to be right, or by its exact law.
+        The bound on the error of the mean covers the rules, the windows of the laws and
+        rounding (Lemmas 5, 6 and 8).
         """
-        tp, fn = self._rules_for(metric.smooth)
-        fine = self._sums(metric, tp.fine, fn.fine)
-        exact = tp.exact and fn.exact
-        coarse = fine if exact else self._sums(metric, tp.coarse, fn.coarse)
-        lost = 0.0 if exact else self.n / max(self.n - self._positives, 1.0)
-        rounding = EPS * (72.0 + 8.0 * lost) + 64 * NEGLIGIBLE
-        error = abs(fine.mean - coarse.mean) + rounding * fine.absolute
-        return Moments(fine.mean, float(np.sqrt(fine.variance)), error)
+        largest = largest_score(metric, self.n)
+        tp, fn, error, width = rules_of_cut(
+            metric, largest, self.chosen, self.others, mean_above=False
+        )
+        sums = self._sums(metric, tp, fn)
+        mean = sums.mean
+        error += exact_error(width, self.n, sums.absolute, largest)
+        if "linear" in metric.traits:
+            mean, error = value_of_cut(metric, largest, self.chosen, self.others)
+        return Moments(mean, float(np.sqrt(sums.variance)), error)
 
     def law(self, metric: Metric) -> UtilityLaw:
         """Return the law of a metric's utility."""
@@ -113,14 +104,6 @@ class Prediction:
         k, n = float(self.n_pred), float(self.n)
         score = metric.score_cells(tp, k - tp, fn, n - k - fn)
         return np.array(np.broadcast_to(score, (size,)), dtype=np.float64)
-
-    def _rules_for(self, smooth: bool) -> tuple[_SideRules, _SideRules]:
-        if smooth not in self._rules:
-            self._rules[smooth] = (
-                _side_rules(self.chosen, smooth),
-                _side_rules(self.others, smooth),
-            )
-        return self._rules[smooth]
 
     def _sums(self, metric: Metric, tp_rule: Rule, fn_rule: Rule) -> _Sums:
         """Return the mean, the variance and the sum of the absolute terms."""
@@ -141,21 +124,3 @@ class Prediction:
             second += float(w_tp @ (apart**2 @ w_fn))
             absolute += float(np.abs(w_tp) @ (np.abs(score) @ np.abs(w_fn)))
         return _Sums(centre + first, max(second - first**2, 0.0), absolute)
-
-
-class _SideRules(NamedTuple):
-    """A good and a better rule for one group; the same if it is exact."""
-
-    coarse: Rule
-    fine: Rule
-    exact: bool
-
-
-def _side_rules(side: Side, smooth: bool) -> _SideRules:
-    if not smooth or side.variance < LEAST_VARIANCE:
-        rule = rule_of_law(side.law)
-        return _SideRules(rule, rule, exact=True)
-    nodes = node_count(side.variance)
-    sums = side.sums(nodes + 2)[:, None]
-    coarse, fine = (Rule(*hermite_law(sums, m)) for m in (nodes, nodes + 2))
-    return _SideRules(coarse, fine, exact=False)

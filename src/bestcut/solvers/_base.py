@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bestcut._validation import BoolArray, FloatArray
 from bestcut.metrics import Metric
+from bestcut.search import gap_to
 
 EPS = float(np.finfo(float).eps)
 TINY = float(np.finfo(float).tiny)
@@ -17,10 +18,14 @@ TINY = float(np.finfo(float).tiny)
 
 @dataclass(frozen=True)
 class Curve:
-    """Expected score of every top-k prediction, k = 0..n, and a bound on its error."""
+    """Expected score of every top-k prediction, k = 0..n, and bounds on its error.
+
+    `error` bounds the error of every entry, `errors` that of each.
+    """
 
     expected_score: FloatArray
     error: float
+    errors: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -29,12 +34,14 @@ class Solution:
 
     `members` are the positions, in descending order of probability, that are predicted
     positive; None stands for the first `n_positive`. `threshold` is the smallest of
-    their probabilities, where a solver that does not sort has found it.
+    their probabilities, where a solver that does not sort has found it. `gap` bounds
+    what any other cut could gain beyond `error`.
     """
 
     n_positive: int
     expected_score: float
     error: float
+    gap: float = 0.0
     members: NDArray[np.intp] | None = None
     threshold: float | None = None
 
@@ -79,8 +86,13 @@ class Solver(ABC):
         """Return the best of the allowed cuts."""
         curve = self.curve(eta, metric)
         sign = 1.0 if metric.greater_is_better else -1.0
-        k = int(np.argmax(np.where(allowed, sign * curve.expected_score, -np.inf)))
-        return Solution(k, float(curve.expected_score[k]), curve.error)
+        utility = np.where(allowed, sign * curve.expected_score, -np.inf)
+        k = int(np.argmax(utility))
+        if curve.errors is None:
+            return Solution(k, float(curve.expected_score[k]), curve.error)
+        error, upper = float(curve.errors[k]), float(np.max(utility + curve.errors))
+        gap = gap_to(upper, float(utility[k]), error)
+        return Solution(k, float(curve.expected_score[k]), error, gap)
 
 
 def cuts_between(low: int, high: int, n: int) -> BoolArray:

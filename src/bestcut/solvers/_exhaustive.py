@@ -48,9 +48,8 @@ class ExhaustiveSolver(Solver):
                 if value[i] > best:
                     best, chosen = float(value[i]), int(block[i])
         positions = np.flatnonzero(chosen >> np.arange(n) & 1)
-        return Solution(
-            positions.size, sign * best, summation_error(n, scale), positions
-        )
+        error = summation_error(n, scale)
+        return Solution(positions.size, sign * best, error, members=positions)
 
 
 def _laws_of_all_subsets(eta: FloatArray) -> FloatArray:

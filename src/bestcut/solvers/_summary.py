@@ -6,10 +6,10 @@ import numpy as np
 
 from bestcut._validation import FloatArray
 from bestcut.metrics import Metric
+from bestcut.search._changes import RARE
 from bestcut.solvers._base import Solution
 from bestcut.solvers._sweep import SweepSolver
 from bestcut.summary import Bracket, Cut
-from bestcut.summary._search import RARE
 from bestcut.summary._table import quick_table
 
 
@@ -23,7 +23,7 @@ class SummarySolver(SweepSolver):
 
     name = "summary"
     needs_order = False
-    pays_from = 1 << 21
+    pays_from = 1 << 19
     pays_from_if_rare = 1 << 22  # bounds cost more where totals are taken one by one
 
     def solve(self, eta: FloatArray, metric: Metric, low: int, high: int) -> Solution:
@@ -31,13 +31,19 @@ class SummarySolver(SweepSolver):
         cut = self._cut(eta, metric, low, high)
         if cut is not None:
             return Solution(
-                cut.n_positive, cut.expected_score, cut.error, threshold=cut.threshold
+                cut.n_positive,
+                cut.expected_score,
+                cut.error,
+                cut.gap,
+                threshold=cut.threshold,
             )
         ordered = np.ascontiguousarray(np.sort(eta)[::-1])
         found = super().solve(ordered, metric, low, high)
         k = found.n_positive
         threshold = float(ordered[k - 1]) if k else np.inf
-        return Solution(k, found.expected_score, found.error, threshold=threshold)
+        return Solution(
+            k, found.expected_score, found.error, found.gap, threshold=threshold
+        )
 
     def _cut(self, p: FloatArray, metric: Metric, low: int, high: int) -> Cut | None:
         """Return the cut, or None where a sort is likely to be faster."""

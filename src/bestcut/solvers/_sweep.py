@@ -1,68 +1,111 @@
-"""The production solver: exact laws or their cumulants, in O(n) after the sort."""
+"""The production solver: whole curves, or the proved search, after a sort."""
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
 
-from bestcut._validation import FloatArray
-from bestcut.curve import best_cut, curve_of
+from bestcut._validation import BoolArray, FloatArray
+from bestcut.counts._side import ListedSide
+from bestcut.curve import curve_of
+from bestcut.curve._general import are_short, value_of_cut
+from bestcut.curve._proof import is_on_trust
 from bestcut.metrics import Metric
-from bestcut.scores import Prediction
-from bestcut.solvers._base import EPS, Curve, Solution, Solver
+from bestcut.metrics._enclosure import largest_score, score_bound
+from bestcut.search import best_cut, gap_to, whole_curve_best
+from bestcut.solvers._base import Curve, Solution, Solver
 
 
 class SweepSolver(Solver):
-    """Any metric; see `bestcut.curve` for how."""
+    """Any metric; see `bestcut.curve` and `bestcut.search` for how."""
 
     name = "sweep"
 
     def curve(self, eta: FloatArray, metric: Metric) -> Curve:
         """Return the expected score of every cut."""
-        n = eta.size
-        if n == 0:
-            return Curve(_nothing(metric), 0.0)
-        values = curve_of(eta, metric).whole()
-        sign = 1.0 if metric.greater_is_better else -1.0
-        best = int(np.argmax(sign * values))
-        error = 0.0
-        for k in {0, 1, n // 100, n // 10, n // 2, best, n - 1, n}:
-            value, bound = _certified(eta, metric, k)
-            error = max(error, bound + abs(value - values[k]))
-        return Curve(values, float(2.0 * error + _running_error(eta, metric)))
+        if eta.size == 0:
+            return Curve(_nothing(metric), 0.0, np.zeros(1))
+        values, errors = curve_of(eta, metric).whole()
+        if is_on_trust(metric):
+            sign = 1.0 if metric.greater_is_better else -1.0
+            looked = {0, eta.size, eta.size // 10, eta.size // 2}
+            for k in sorted({*looked, int(np.argmax(sign * values))}):
+                if _is_broken(eta, metric, k, float(values[k]), float(errors[k])):
+                    return self.curve(eta, _doubted(metric))
+        return Curve(values, float(errors.max()), errors)
+
+    def solve_among(
+        self, eta: FloatArray, metric: Metric, allowed: BoolArray
+    ) -> Solution:
+        """Return the best of the allowed cuts."""
+        solution = super().solve_among(eta, metric, allowed)
+        if is_on_trust(metric):  # nothing is proved then
+            return replace(solution, gap=float("inf"))
+        return solution
 
     def solve(self, eta: FloatArray, metric: Metric, low: int, high: int) -> Solution:
         """Return the best cut with `low` to `high` positives."""
         if eta.size == 0:
             return Solution(0, float(_nothing(metric)[0]), 0.0)
+        if is_on_trust(metric):
+            return _solve_on_trust(eta, metric, low, high)
+        # Without a bound on the score nothing can be left out.
+        bounded = np.isfinite(score_bound(metric, eta.size))
+        whole = eta.size <= _whole_up_to(metric) or not bounded
+        find = whole_curve_best if whole else best_cut
+        best = find(eta, metric, low, high)
         sign = 1.0 if metric.greater_is_better else -1.0
-        k, found = best_cut(curve_of(eta, metric), eta, sign, low, high)
-        value, bound = _certified(eta, metric, k)
-        error = bound + abs(value - found) + _running_error(eta, metric)
-        return Solution(k, value, error)
+        gap = gap_to(best.upper, best.utility, best.error)
+        return Solution(best.k, sign * best.utility, best.error, gap)
+
+
+def _solve_on_trust(eta: FloatArray, metric: Metric, low: int, high: int) -> Solution:
+    """Solve for a callable that is only said to be smooth; nothing is proved.
+
+    The value of the cut is compared with that from exact distributions, if these are
+    not too long.
+    """
+    best = whole_curve_best(eta, metric, low, high)
+    sign = 1.0 if metric.greater_is_better else -1.0
+    value = sign * best.utility
+    if _is_broken(eta, metric, best.k, value, best.error):
+        return SweepSolver().solve(eta, _doubted(metric), low, high)
+    return Solution(best.k, value, best.error, float("inf"))
+
+
+def _is_broken(
+    eta: FloatArray, metric: Metric, k: int, value: float, error: float
+) -> bool:
+    """Return whether a value that rests on a promise is found to be another."""
+    sides = ListedSide(eta[:k]), ListedSide(eta[k:])
+    if not are_short(*sides):
+        return False
+    doubted = replace(metric, smooth=False)  # type: ignore[type-var]
+    truth, bound = value_of_cut(doubted, largest_score(metric, eta.size), *sides)
+    return abs(truth - value) > error + bound
+
+
+def _doubted(metric: Metric) -> Metric:
+    """Return the metric without its promise, and say so."""
+    warnings.warn(
+        f"metric {metric.name!r} is not as smooth as promised; every count is looked "
+        "at instead, which takes longer. Leave out smooth=True.",
+        stacklevel=4,
+    )
+    return replace(metric, smooth=False)  # type: ignore[type-var]
+
+
+def _whole_up_to(metric: Metric) -> int:
+    """Return up to how many instances the whole curve is faster than the search."""
+    if "linear" in metric.traits:
+        return 1 << 62
+    if "affine" in metric.traits:
+        return 30_000
+    return 2_000 if "factorised" in metric.traits else 400
 
 
 def _nothing(metric: Metric) -> FloatArray:
     zero = np.zeros(1)
     return np.asarray(metric.score(zero, zero, zero, zero), dtype=np.float64)
-
-
-def _running_error(eta: FloatArray, metric: Metric) -> float:
-    """Bound what a curve's running sums and chosen nodes add to a certified value.
-
-    Sums inside a block of up to 4096 instances round like a random walk of as many
-    steps, 32 eps, and the nodes leave less than 1e-15: together 64 eps of the largest
-    score that four predictions can have if the positives are as many as expected:
-    everything, nothing, the right ones, and as many wrong ones as there are.
-    """
-    n = float(eta.size)
-    positives = float(np.clip(np.rint(eta.sum()), 1.0, max(n - 1.0, 1.0)))
-    tp = np.array([positives, 0.0, positives, max(0.0, 2.0 * positives - n)])
-    n_pred = np.array([n, 0.0, positives, positives])
-    score = metric.score(tp, n_pred, positives, n)
-    return 64 * EPS * float(np.max(np.abs(score)))
-
-
-def _certified(eta: FloatArray, metric: Metric, k: int) -> tuple[float, float]:
-    """Return the expected score of one cut by a second way, and its error's bound."""
-    moments = Prediction.of_cut(eta, k).moments(metric)
-    return moments.mean, moments.error

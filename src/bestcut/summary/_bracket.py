@@ -18,9 +18,18 @@ from bestcut._validation import (
 )
 from bestcut.metrics import Metric, get
 from bestcut.scores import ConfusionDistribution, Prediction, ScoreDistribution
+from bestcut.search import (
+    CutSearch,
+    at_edge,
+    best_cut_in_run,
+    best_of,
+    consecutive,
+    exchange_allowance,
+    gap_in_words,
+    gap_scope,
+    gap_to,
+)
 from bestcut.summary._bins import BINS, between, bin_of, geometry
-from bestcut.summary._runs import Found, best_cut_in_run, consecutive
-from bestcut.summary._search import CutSearch
 from bestcut.summary._table import BinTable
 
 _LISTED = 1 << 16  # a bin with more is on no side whose law must be exact
@@ -43,7 +52,15 @@ class Cut:
     expected_score : float
         Expected metric of the prediction.
     error : float
-        Bound on what the expected score may be wrong by, or worse than the best.
+        Bound on the numerical error of `expected_score`.
+    gap : float
+        Every allowed prediction's expected score is at most this one's plus `error`
+        plus `gap`, proved for this n (a loss: at least this one's less both). 0 where
+        every cut was looked at.
+    gap_scope : str
+        ``"predictions"``: the gap holds for all allowed predictions. ``"cuts"``: the
+        metric could not be shown never to fall when TP rises, for this n, and the gap
+        holds for the cuts of the ranking.
     metric : Metric
         What was maximised (a loss: minimised).
     n : int
@@ -55,6 +72,8 @@ class Cut:
     n_tied: int
     expected_score: float
     error: float
+    gap: float
+    gap_scope: str
     metric: Metric
     n: int
     _prediction: Prediction = field(repr=False)
@@ -135,7 +154,7 @@ class Cut:
         return (
             f"Cut({self.metric.name}: {self.n_positive} of {self.n} positive, "
             f"threshold {self.threshold:.6g}, expected score {self.expected_score:.6g} "
-            f"[error {self.error:.1e}])"
+            f"[error {self.error:.1e}, {gap_in_words(self.gap, self.gap_scope)}])"
         )
 
 
@@ -185,11 +204,6 @@ class Window:
         return p[wanted[bin_of(p)]]
 
 
-def _best_first(found: Found) -> tuple[float, int]:
-    """Order cuts by their utility; of equal ones the shorter is better."""
-    return found.utility, -found.above.n
-
-
 class Bracket:
     """Where the best cut is, proved from a summary alone.
 
@@ -213,11 +227,9 @@ class Bracket:
 
     Notes
     -----
-    The bounds are theorems about a formula, evaluated in floating point without
-    directed rounding, with 1e-12 of the largest score to spare. They take for granted
-    that no score exceeds 1e40 where its counts have a probability below 1e-60. For a
-    metric that is not smooth, or a callable that cannot be followed, nothing is left
-    out: every score is wanted.
+    The bounds are theorems about the metric's own formula, evaluated with outward
+    rounding; docs/bounds.md has them. For a callable that cannot be followed nothing is
+    left out: every score is wanted.
     """
 
     def __init__(self, table: BinTable, metric: Metric, low: int, high: int) -> None:
@@ -225,16 +237,15 @@ class Bracket:
         self._search = search = CutSearch(table, metric, low, high)
         kept = search.run()
         self._candidates = consecutive(kept)
-        ends = np.array([edge - 1 for edge in search.edges if edge > 0], dtype=np.intp)
-        holding = np.union1d(kept, ends)
+        edges = search.candidates
+        holding = np.union1d(kept, edges[edges > 0] - 1)
         self._wanted = self._wanted_bins(holding)
         self.n_wanted = int(table.count[self._wanted].sum())
         shape = geometry()
         self.low = float(shape.low[table.key[holding]].min(initial=1.0))
         self.high = float(shape.high[table.key[holding]].max(initial=0.0))
         self.threshold = self._best_edge()
-        lower = search.lower - search.error()
-        bounds = sorted((search.sign * lower, search.sign * search.upper))
+        bounds = sorted((search.sign * search.lower, search.sign * search.upper))
         self.lower_bound, self.upper_bound = bounds
         runs = consecutive(np.flatnonzero(self._wanted))
         self.window = Window(
@@ -243,13 +254,12 @@ class Bracket:
         )
 
     def _best_edge(self) -> float:
-        search, table = self._search, self._table
-        if not search.utility or not search.edges:
+        edge = self._search.best_edge()
+        if edge is None:
             return float("nan")
-        edge = max(search.edges, key=lambda e: search.utility[e] - search.doubt[e])
         if edge == 0:
             return float("inf")
-        return float(geometry().low[table.key[edge - 1]])
+        return float(geometry().low[self._table.key[edge - 1]])
 
     def _wanted_bins(self, holding: NDArray[np.intp]) -> BoolArray:
         """Return the bins that can hold the cut, and those that exact laws need."""
@@ -257,11 +267,11 @@ class Bracket:
         wanted = np.zeros(len(table), dtype=np.bool_)
         wanted[holding] = True
         listed = table.wanted()
-        edges = [(edge, edge) for edge in search.edges]
+        edges = [(edge, edge) for edge in search.candidates.tolist()]
         for first, last in self._candidates + edges:
-            if search.is_exact(float(search.above[1, first])):
+            if search.is_short(first, below=False):
                 wanted[:last] |= listed[:last]
-            if search.is_exact(float(search.below[1, last])):
+            if search.is_short(last, below=True):
                 wanted[first:] |= listed[first:]
         return wanted
 
@@ -327,24 +337,25 @@ class Bracket:
                     values[here], sizes[here], self.metric, self._bounds, sides
                 )
             )
-        for edge in self._search.edges:
+        for edge in self._search.candidates.tolist():
             inside = values[bins == edge - 1]
             threshold = float(inside[-1]) if edge > 0 else np.inf
-            found.append(self._at_edge(search, edge, threshold))
-        best = max((x for x in found if x is not None), key=_best_first)
-        k = best.above.n
-        prediction = Prediction(best.above, best.below)
-        moments = prediction.moments(self.metric)
+            found.append(at_edge(search, edge, threshold))
+        best = best_of(found, search.lower + search.worthless())
+        assert best is not None  # some cut is allowed, and some edge or run holds it
+        k, scope = best.above.n, gap_scope(self._table.n, self.metric)
+        allowance = exchange_allowance(scope, self._table.n, k, self.metric)
         return Cut(
             threshold=best.threshold,
             n_positive=k,
             n_tied=k - self._n_greater(best.threshold, values, sizes, bins),
-            expected_score=moments.mean,
-            # Two cuts that were compared may each be wrong by as much as this one.
-            error=3.0 * moments.error + search.left_out(),
+            expected_score=search.sign * best.utility,
+            error=best.error,
+            gap=gap_to(best.upper, best.utility, best.error) + float(allowance),
+            gap_scope=scope,
             metric=self.metric,
             n=self._table.n,
-            _prediction=prediction,
+            _prediction=Prediction(best.above, best.below),
         )
 
     def _collected(self, y_proba: Any, counts: Any) -> tuple[Any, Any, Any]:
@@ -388,11 +399,6 @@ class Bracket:
         if not known:
             return self._search
         return self._search.knowing(self._table.knowing(known))
-
-    def _at_edge(self, search: CutSearch, edge: int, threshold: float) -> Found:
-        above, below = search.side(edge, below=False), search.side(edge, below=True)
-        mean = Prediction(above, below).moments(self.metric).mean
-        return Found(search.sign * mean, threshold, above, below)
 
     def _n_greater(
         self,

@@ -1,0 +1,33 @@
+"""Where the best cut is: one proved search over a table of parts."""
+
+from bestcut.search._runs import (
+    BestCut,
+    Found,
+    at_edge,
+    best_cut,
+    best_cut_in_run,
+    best_of,
+    exchange_allowance,
+    gap_in_words,
+    gap_scope,
+    gap_to,
+    whole_curve_best,
+)
+from bestcut.search._search import CutSearch
+from bestcut.search._table import consecutive
+
+__all__ = [
+    "BestCut",
+    "CutSearch",
+    "Found",
+    "at_edge",
+    "best_cut",
+    "best_cut_in_run",
+    "best_of",
+    "consecutive",
+    "exchange_allowance",
+    "gap_in_words",
+    "gap_scope",
+    "gap_to",
+    "whole_curve_best",
+]

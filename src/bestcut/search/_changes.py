@@ -1,0 +1,320 @@
+"""What a cut may be better by than the edges of its part: proved bounds.
+
+Inside a part of N instances with mean probability m, replace each probability by m. The
+expected score G(j) of a cut after j of them then has
+
+    G(j+1) - G(j) = E[ m D1 f + (1-m) D0 f ],
+
+where D1 f is what one more predicted positive changes if it is positive, D0 f if it is
+not, both with the total of positives as it is. Its second difference is bounded by
+those of f, so that G lies below the chord from G(0) to G(N) plus j (N-j)/2 times that
+(Lemma 10). And F differs from G by little: moving one probability by d changes an
+expected score by d times the expected change of f when that one label flips (Lemma 9),
+so what lies above the mean and what lies below it, sum |eta - m| / 2 each, can differ
+by the span of these changes. Changes of f are bounded over boxes of counts, see
+`bestcut.metrics._enclosure`; the chance to be outside a box by Bernstein's inequality
+(Lemma 3), and what happens there by the largest score there is (Lemma 2).
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestcut._validation import FloatArray
+from bestcut.counts._rules import stray
+from bestcut.counts._side import Side
+from bestcut.counts._window import Law
+from bestcut.metrics import Metric
+from bestcut.metrics._enclosure import FIRST, SECOND, Box, Interval, enclosed, spread
+
+_LAYERS = (1e-3, 1e-8, 1e-20, 1e-60)  # chance to be outside each box, one-sided
+_ROUNDING = 1e-12  # of the terms of a sum: more than it rounds
+_TAILS = 10  # four cells and the total, two ends each
+RARE = 25.0  # below this variance small totals of positives have boxes of their own
+_WINDOWS = 1e-17  # what the windows of the law of the total leave out, and more
+_ALIKE = 1.15  # ratio of totals that share a box
+
+
+class Parts(NamedTuple):
+    """Consecutive parts taken together: edges first[i] to last[i]."""
+
+    first: NDArray[np.intp]
+    last: NDArray[np.intp]
+    size: FloatArray
+    mean: FloatArray
+    dispersion: FloatArray
+
+
+class Ranking(Protocol):
+    """What the bounds need to know of a search; see `CutSearch`."""
+
+    metric: Metric
+    n: int
+    sign: float
+    proved: float
+    start: NDArray[np.int64]
+    above: FloatArray
+    below: FloatArray
+    ends: tuple[Side, Side]
+    displaced: tuple[FloatArray, FloatArray]
+
+    @property
+    def total_variance(self) -> float:
+        """Variance of the number of positives in all."""
+
+    def total_law(self) -> Law:
+        """Return the law of the number of positives in all."""
+
+
+def times(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Multiply, 0 times infinity being 0."""
+    return np.where(x == 0.0, 0.0, x * np.where(x == 0.0, 1.0, y))
+
+
+class Changes:
+    """Bounds on the expected changes of the utility inside parts.
+
+    Attributes
+    ----------
+    ends : dict of str to tuple of ndarray
+        The least and the largest expected change when a label flips, above the cut
+        (``a``) and below it (``b``).
+    size : dict of str to ndarray
+        The largest expected absolute second difference in each pair of directions.
+    cap : ndarray
+        The largest expected utility.
+    """
+
+    def __init__(self, ranking: Ranking, parts: Parts) -> None:
+        above, below = ranking.above, ranking.below
+        self.ranking, self.count = ranking, parts.size.size
+        self.n = float(ranking.n)
+        spread_out = parts.size * parts.mean * (1 - parts.mean)
+        self.n_pred = (
+            ranking.start[parts.first].astype(np.float64),
+            ranking.start[parts.last].astype(np.float64),
+        )
+        self.tp_mean = above[0, parts.first], above[0, parts.last]
+        self.tp_variance = (
+            above[1, parts.first],
+            above[1, parts.first] + spread_out,
+        )
+        self.fn_mean = below[0, parts.first], below[0, parts.last]
+        self.fn_variance = (
+            below[1, parts.last] + spread_out,
+            below[1, parts.last],
+        )
+        added = above[1, parts.last] - above[1, parts.first]
+        self.mean = float(above[0, -1]) + ranking.ends[1].positives
+        variance = ranking.total_variance
+        self.variance = variance + np.maximum(spread_out - added, 0.0)
+        self.dispersion = parts.dispersion
+        # What no first difference exceeds, no second difference, and no utility.
+        self.most = dict.fromkeys(FIRST, 2.0) | dict.fromkeys(SECOND, 4.0) | {"": 1.0}
+        self.ends: dict[str, tuple[FloatArray, FloatArray]] = {}
+        self.size: dict[str, FloatArray] = {}
+        self.cap: FloatArray = np.full(self.count, np.inf)
+        self._bound()
+
+    def _bound(self) -> None:
+        if self.ranking.total_variance < RARE:
+            self._by_strata()
+        else:
+            self._by_layers()
+
+    def at(self, places: NDArray[np.intp], parts: Parts) -> Changes:
+        """Return the bounds for parts that are inside others."""
+        out = copy(self)
+        out.count, out.dispersion = parts.size.size, parts.dispersion
+        out.ends = {x: (lo[places], hi[places]) for x, (lo, hi) in self.ends.items()}
+        out.size = {name: size[places] for name, size in self.size.items()}
+        out.cap = self.cap[places]
+        return out
+
+    def caps_inside(self) -> FloatArray:
+        """Return bounds on the utility strictly inside the parts, without their edges.
+
+        Next to the top of the ranking that is far less: a share of no predictions is
+        0/0, and one of a few is small.
+        """
+        out = copy(self)
+        (low, high) = self.n_pred
+        out.n_pred = np.minimum(low + 1.0, high), np.maximum(high - 1.0, low)
+        out.ends, out.size = {}, {}
+        out._bound()
+        return out.cap
+
+    def _box(self, tail: FloatArray, n_pos: Interval) -> Box:
+        """Return where the counts are, but for the tails."""
+        (k0, k1), n = self.n_pred, self.n
+        (below_0, below_1), (v_0, v_1) = self.fn_mean, self.fn_variance
+        tp = _window(*self.tp_mean, *self.tp_variance, tail, k1)
+        fp = _window(
+            k0 - self.tp_mean[0], k1 - self.tp_mean[1], *self.tp_variance, tail, k1
+        )
+        fn = _window(below_1, below_0, v_1, v_0, tail, n - k0)
+        tn = _window(n - k1 - below_1, n - k0 - below_0, v_1, v_0, tail, n - k0)
+        return Box(tp, Interval(k0, k1), n_pos, fp, fn, tn)
+
+    def _bounds(
+        self, box: Box, shape: tuple[int, ...]
+    ) -> dict[str, tuple[FloatArray, FloatArray]]:
+        """Return bounds on the utility (key "") and its differences over boxes.
+
+        A derivative bounds a difference, and so does the largest score.
+        """
+        ranking = self.ranking
+        found = enclosed(ranking.metric, box, self.n)
+        out = {}
+        for name in ("", *FIRST, *SECOND):
+            if found is None:
+                low, high = np.full(shape, -np.inf), np.full(shape, np.inf)
+            else:
+                most = self.most[name] * ranking.proved
+                inner = spread(found.slope(name) if name else found.value, shape)
+                low, high = np.maximum(inner[0], -most), np.minimum(inner[1], most)
+            out[name] = (low, high) if ranking.sign > 0 else (-high, -low)
+        return out
+
+    def _by_layers(self) -> None:
+        """Take ever larger boxes, each as often as the one before is left."""
+        tails = np.array(_LAYERS)[:, None]
+        radius = stray(self.variance, np.log(tails))
+        n_pos = Interval(
+            np.maximum(self.mean - radius - 2.0, 0.0),
+            np.minimum(self.mean + radius + 2.0, self.n),
+        )
+        found = self._bounds(self._box(tails, n_pos), (tails.size, self.count))
+        outside = _TAILS * np.array([*_LAYERS[:-1], _LAYERS[-1]])
+        for name in ("", "a", "b", *SECOND):
+            low, high = found[name]
+            size = np.maximum(np.abs(low), np.abs(high))
+            last = np.full((1, self.count), self.most[name] * self.ranking.proved)
+            # Twice: what is left out of the first box is not at its ends either.
+            beyond = 2.0 * weighted(outside, np.concatenate([size[1:], last]))
+            if name == "":
+                self.cap = high[0] + beyond
+            elif name in SECOND:
+                self.size[name] = size[0] + beyond
+            else:
+                with np.errstate(invalid="ignore"):  # no bound stays no bound
+                    self.ends[name] = low[0] - beyond, high[0] + beyond
+
+    def _stratum(self, low: FloatArray, high: FloatArray, *, tp: str) -> Box:
+        """Return where the counts are if there are `low` to `high` positives.
+
+        `tp` says how many of them are above the cut: none, one at most, or some.
+        """
+        box = self._box(np.array(_LAYERS[-1]), Interval(low, high))
+        (k0, k1), n = self.n_pred, self.n
+        most = np.minimum(box.tp.hi, high)
+        tp_hi = {"none": 0.0 * most, "one": np.minimum(most, 1.0), "some": most}[tp]
+        tp_lo = np.minimum(np.maximum(box.tp.lo, 1.0), tp_hi) if tp == "some" else 0.0
+        caught = Interval(tp_lo + 0.0 * tp_hi, tp_hi)
+        fn_hi = np.minimum(box.fn.hi, high - np.minimum(caught.lo, high))
+        fn = Interval(np.minimum(np.maximum(low - caught.hi, box.fn.lo), fn_hi), fn_hi)
+        fp = Interval(np.maximum(k0 - caught.hi, 0.0), np.maximum(k1 - caught.lo, 0.0))
+        tn = Interval(np.maximum(n - k1 - fn.hi, 0.0), np.maximum(n - k0 - fn.lo, 0.0))
+        return Box(caught, box.n_pred, box.n_pos, fp, fn, tn)
+
+    def _strata(self, low: FloatArray, high: FloatArray, shape: tuple[int, ...]) -> Any:
+        """Return bounds for each total of positives, TP = 0 being looked at by itself.
+
+        Roots have no finite slope at 0, but differences are finite: a second one is at
+        most twice the span of the utility, or of a first one. Only the directions that
+        add a true positive step from TP = 0 to 1, and want the slopes between.
+        """
+        none, one, some = (
+            self._bounds(self._stratum(low, high, tp=x), shape)
+            for x in ("none", "one", "some")
+        )
+        out = {}
+        for name in none:
+            boxes = (
+                [none, some, one] if name in ("1", "a", "01", "11") else [none, some]
+            )
+            out[name] = (
+                np.minimum.reduce([box[name][0] for box in boxes]),
+                np.maximum.reduce([box[name][1] for box in boxes]),
+            )
+        step = 2.0 * np.maximum(*map(np.abs, out["0"]))
+        span = 2.0 * (out[""][1] - out[""][0])
+        for name, most in (("01", step), ("11", span)):
+            out[name] = np.maximum(out[name][0], -most), np.minimum(out[name][1], most)
+        return out
+
+    def _by_strata(self) -> None:
+        """Take a box for every total of positives, as often as it occurs."""
+        ranking = self.ranking
+        law = ranking.total_law()
+        low, high, chance = _strata_of(law)
+        shape = (low.size, self.count)
+        here = self._strata(low[:, None], high[:, None], shape)
+        after = np.minimum(high + 1.0, self.n)
+        flips = self._strata(low[:, None], after[:, None], shape)
+        moved = np.minimum(ranking.displaced[0][-1] + self.dispersion, 1.0)
+        tail = (_TAILS * _LAYERS[-1] + _WINDOWS) * 4.0 * ranking.proved
+        for name in SECOND:
+            most = np.maximum(*map(np.abs, here[name]))
+            certain = weighted(chance, most)
+            self.size[name] = certain + times(moved, most.max(axis=0)) + tail
+        lowest, highest = here[""]
+        most = times(moved, highest.max(axis=0) - lowest.min(axis=0))
+        self.cap = weighted(chance, highest) + most + tail
+        jump = np.empty(shape)
+        jump[:-1] = np.maximum(highest[:-1], highest[1:])
+        jump[:-1] -= np.minimum(lowest[:-1], lowest[1:])
+        jump[-1] = highest[-1] - lowest[-1]
+        # Without one instance of the part, a total is at most twice as likely.
+        weight = 2.0 * (chance + np.append(chance[1:], 0.0))
+        for name in ("a", "b"):
+            most = np.minimum(np.maximum(*map(np.abs, flips[name])), jump)
+            bound = weighted(weight, most) + times(moved, most.max(axis=0)) + tail
+            self.ends[name] = -bound, bound
+
+
+def _strata_of(law: Law) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return ranges of the total of positives, and their probabilities.
+
+    Small totals are by themselves; larger ones are together if they are about the same.
+    """
+    totals = range(max(law.start - 1, 0), law.start + law.pmf.size + 1)
+    starts = [totals[0]]
+    while starts[-1] < totals[-1]:
+        starts.append(max(starts[-1] + 1, int(starts[-1] * _ALIKE)))
+    if starts[-1] > totals[-1]:
+        starts.pop()
+    low = np.array(starts)
+    high = np.append(low[1:] - 1, totals[-1])
+    mass = np.zeros(len(totals))
+    first = law.start - totals[0]
+    mass[first : first + law.pmf.size] = law.pmf
+    chance: FloatArray = np.add.reduceat(mass, low - totals[0])
+    return low.astype(np.float64), high.astype(np.float64), chance
+
+
+def _window(
+    mean_0: FloatArray,
+    mean_1: FloatArray,
+    variance_0: FloatArray,
+    variance_1: FloatArray,
+    tail: FloatArray,
+    most: FloatArray,
+) -> Interval:
+    """Return where counts from the smallest to the largest of a part can be."""
+    log = np.log(tail)
+    low = mean_0 - stray(variance_0, log) - 2.0
+    high = mean_1 + stray(variance_1, log) + 2.0
+    return Interval(np.maximum(low, 0.0), np.minimum(high, most))
+
+
+def weighted(weight: FloatArray, values: FloatArray) -> FloatArray:
+    """Sum over the first axis; what never happens costs nothing."""
+    terms = times(weight[:, None], values)
+    with np.errstate(invalid="ignore"):  # no bound stays no bound
+        out: FloatArray = terms.sum(axis=0) + _ROUNDING * np.abs(terms).sum(axis=0)
+    return np.where(np.isnan(out), np.inf, out)

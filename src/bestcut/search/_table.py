@@ -1,0 +1,189 @@
+"""A ranking as a table of parts: bins of a summary, or runs of sorted probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestcut._validation import FloatArray
+from bestcut.counts._moments import features
+from bestcut.counts._side import ROOM
+from bestcut.counts._window import Law, law_of
+
+_TOGETHER = 8192  # instances whose features are computed at once: they stay in cache
+
+
+class Table(Protocol):
+    """Parts of the ranking in descending order.
+
+    Attributes
+    ----------
+    n : int
+        How many instances there are.
+    count : ndarray of int
+        How many are in each part.
+    start : ndarray of int
+        How many are in the parts before it; one entry more than there are parts.
+    """
+
+    n: int
+    count: NDArray[np.int64]
+    start: NDArray[np.int64]
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean probability of each part."""
+
+    @property
+    def scatter(self) -> FloatArray:
+        """Bound on the sum of squared distances from the mean."""
+
+    @property
+    def negatives(self) -> FloatArray:
+        """Expected number of negatives."""
+
+    @property
+    def sums(self) -> FloatArray:
+        """Sums of the features over each part, in rows."""
+
+    def law(self, first: int, last: int) -> Law:
+        """Return the law of the positives in parts `first` to `last` - 1."""
+
+    def displacement(self) -> FloatArray:
+        """Bound what the laws of each part are wrong by."""
+
+
+class RunTable:
+    """Values in descending order, each with a count, cut into parts.
+
+    A part is some consecutive values, or a share of the instances of a single one.
+    """
+
+    def __init__(
+        self, values: FloatArray, counts: NDArray[np.int64], parts: int
+    ) -> None:
+        total = np.cumsum(counts)
+        steps = np.linspace(0, total[-1], parts + 1).astype(np.int64)[1:-1]
+        # At a part's edge the value before it is used up, or it is shared out.
+        heavy = np.searchsorted(total, steps, side="right")
+        shared = counts[heavy] > 2 * total[-1] // parts
+        ends = np.where(shared, steps, total[np.maximum(heavy - 1, 0)])
+        borders = np.unique(np.concatenate([[0], ends[ends > 0], total]))
+        self._value = values[np.searchsorted(total, borders[1:] - 1, side="right")]
+        self._size = np.diff(borders)
+        edges = np.unique(np.concatenate([[0], ends[ends > 0], total[-1:]]))
+        self._pieces = np.searchsorted(borders, edges)
+        self.start = edges
+        self.n, self.count = int(total[-1]), np.diff(edges)
+
+    def _over_parts(self, x: FloatArray) -> FloatArray:
+        out: FloatArray = np.add.reduceat(x, self._pieces[:-1], axis=-1)
+        return out
+
+    @cached_property
+    def sums(self) -> FloatArray:
+        """Sums of the features over each part, in rows."""
+        return self._over_parts(features(self._value, ROOM) * self._size)
+
+    @cached_property
+    def negatives(self) -> FloatArray:
+        """Expected number of negatives."""
+        return self._over_parts((1.0 - self._value) * self._size)
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """Mean probability."""
+        mean: FloatArray = self.sums[0] / self.count
+        return mean
+
+    @cached_property
+    def scatter(self) -> FloatArray:
+        """Sum of squared distances from the mean."""
+        mean = np.repeat(self.mean, np.diff(self._pieces))
+        return self._over_parts((self._value - mean) ** 2 * self._size)
+
+    def values(self, first: int, last: int) -> tuple[FloatArray, NDArray[np.int64]]:
+        """Return the values of parts `first` to `last` - 1, and their counts."""
+        here = slice(self._pieces[first], self._pieces[last])
+        return self._value[here], self._size[here]
+
+    def law(self, first: int, last: int) -> Law:
+        """Return the law of the positives in parts `first` to `last` - 1."""
+        return law_of(np.repeat(*self.values(first, last)))
+
+    def displacement(self) -> FloatArray:
+        """Return 0: every probability is known."""
+        return np.zeros(self.count.size)
+
+
+class SortedTable:
+    """Probabilities in descending order, cut into parts.
+
+    Parts are of equal length, but for both ends of the ranking, where curves bend most:
+    there they double from a single instance on.
+    """
+
+    def __init__(self, eta: FloatArray, length: int) -> None:
+        self._eta, self.n = eta, eta.size
+        ends = 2 ** np.arange(length.bit_length())
+        ends = ends[ends <= eta.size // 2]
+        inner = np.arange(2 * length, eta.size - 2 * length, length)
+        self.start = np.unique(
+            np.concatenate([[0, eta.size], ends, inner, eta.size - ends])
+        )
+        self.count = np.diff(self.start)
+
+    def _over_parts(self, rows: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """Return the sums of some rows of numbers over each part."""
+        edges = np.searchsorted(self.start, np.arange(0, self.n, _TOGETHER))
+        edges = np.unique(np.append(edges, self.count.size))
+        sums = []
+        for first, last in pairwise(edges.tolist()):
+            here = self.start[first : last + 1]
+            some = rows(self._eta[here[0] : here[-1]])
+            sums.append(np.add.reduceat(some, here[:-1] - here[0], axis=1))
+        return np.concatenate(sums, axis=1)
+
+    @cached_property
+    def sums(self) -> FloatArray:
+        """Sums of the features over each part, in rows."""
+        return self._over_parts(lambda eta: features(eta, ROOM))
+
+    @cached_property
+    def negatives(self) -> FloatArray:
+        """Expected number of negatives."""
+        row: FloatArray = self._over_parts(lambda eta: (1.0 - eta)[None])[0]
+        return row
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """Mean probability."""
+        mean: FloatArray = self.sums[0] / self.count
+        return mean
+
+    @cached_property
+    def scatter(self) -> FloatArray:
+        """Sum of squared distances from the mean."""
+        apart = self._eta - np.repeat(self.mean, self.count)
+        scatter: FloatArray = np.add.reduceat(apart * apart, self.start[:-1])
+        return scatter
+
+    def law(self, first: int, last: int) -> Law:
+        """Return the law of the positives in parts `first` to `last` - 1."""
+        return law_of(self._eta[self.start[first] : self.start[last]])
+
+    def displacement(self) -> FloatArray:
+        """Return 0: every probability is known."""
+        return np.zeros(self.count.size)
+
+
+def consecutive(parts: NDArray[np.intp]) -> list[tuple[int, int]]:
+    """Return the runs of consecutive numbers as first and one after the last."""
+    breaks = np.flatnonzero(np.diff(parts) > 1) + 1
+    edges = [0, *breaks.tolist(), parts.size]
+    return [(int(parts[a]), int(parts[b - 1]) + 1) for a, b in pairwise(edges) if a < b]
