@@ -1,0 +1,213 @@
+"""How long a decision takes at every size: a table of targets and a plot.
+
+    python benchmarks/search.py [--quick] [--out DIR]
+
+Writes DIR/search.md and DIR/search.png. Times are medians in one run on one core, and
+`np.argsort` on the same array is timed beside them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import time
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from run import STEP, median_time, say
+from workloads import probabilities
+
+import bestcut
+from bestcut.metrics import from_expression
+
+NAMES = [name for name in bestcut.metrics.names() if name != "dice"]
+TVERSKY = from_expression("tp/(tp+0.3*fp+0.7*fn) + 0*sqrt(tp)", name="tversky")
+
+
+def by_size(sizes: list[int]) -> list[dict]:
+    """Time every catalogue metric at every size, on Beta(0.3, 3)."""
+    rows = []
+    for n in sizes:
+        p = probabilities("skewed", n)
+        repeats = 15 if n <= 10_000 else 5 if n <= 10**6 else 3
+        sort = median_time(lambda p=p: np.argsort(p), repeats)
+        say(f"n = {n:,}: argsort {1e3 * sort:.3f} ms")
+        for name in NAMES:
+            call = lambda p=p, name=name: bestcut.decide(p, name)  # noqa: E731
+            first = time.perf_counter()
+            decision = call()
+            slow = time.perf_counter() - first > 2.0
+            seconds = median_time(call, 1 if slow else repeats)
+            rows.append(
+                {
+                    "n": n,
+                    "metric": name,
+                    "ms": 1e3 * seconds,
+                    "argsort": 1e3 * sort,
+                    "error": decision.error,
+                    "gap": decision.gap,
+                }
+            )
+    return rows
+
+
+def once(call) -> float:
+    """Return the time of a single call, after a small one has warmed things up."""
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def others(quick: bool) -> list[tuple[str, str, float, str]]:
+    """Time what is not a plain decision: what, how long, the target, in which unit."""
+    rows = []
+    large = 10**5 if quick else 10**6
+
+    def add(what: str, measured: float, target: float, unit: str) -> None:
+        say(f"{what}: {measured:.3g} {unit} (target {target:g})")
+        rows.append((what, f"{measured:.3g}", target, unit))
+
+    p = probabilities("skewed", large)
+    sort = median_time(lambda: np.argsort(p), 5)
+    for name, target in (("f1", 1.2), ("mcc", 1.2), ("jaccard", 3), ("gmean", 4)):
+        decision = bestcut.decide(p, name)
+        measured = once(lambda d=decision: d.curve) / sort
+        add(f"`.curve` of {name}, n = {large:,}", measured, target, "x argsort")
+    for n in (large,) if quick else (large, 10**7):
+        rare = probabilities("rare", n)
+        sort = median_time(lambda rare=rare: np.argsort(rare), 3)
+        for name in ("f1", "mcc", "jaccard", "gmean", "qmean_sqrt"):
+            seconds = median_time(
+                lambda rare=rare, name=name: bestcut.decide(rare, name), 3
+            )
+            add(f"20 expected in {n:,}, {name}", seconds / sort, 3, "x argsort")
+    tiny = np.full(large, 20 / large)
+    add(
+        f"{large:,} equal tiny probabilities, a formula",
+        once(lambda: bestcut.decide(tiny, TVERSKY)),
+        1,
+        "s",
+    )
+    rng = np.random.default_rng(0)
+    add(
+        "`decide_each`, 1,000 x 999, gmean",
+        once(lambda: bestcut.decide_each(rng.beta(0.3, 3, (1000, 999)), "gmean")),
+        5,
+        "s",
+    )
+    groups = rng.choice(3000, large, p=rng.dirichlet(np.ones(3000)))
+    scores = rng.beta(0.3, 3, large)
+    add(
+        f"3,000 uneven groups of {large:,} rows, f1",
+        once(lambda: bestcut.decide_each(scores, "f1", groups=groups)),
+        2,
+        "s",
+    )
+    goal = bestcut.goals.Quantile(0.05)
+    for n, target in ((10**3, 0.02), (10**4, 0.05), (10**5, 0.3)):
+        q = probabilities("skewed", n)
+        seconds = median_time(lambda q=q: bestcut.decide(q, "f1", goal=goal), 3)
+        add(f"`Quantile(.05)`, n = {n:,}", seconds, target, "s")
+    decision = bestcut.decide(p, "f1")
+    _ = decision._prediction
+    add(
+        f"`interval(.9)`, n = {large:,}",
+        once(lambda: decision.distribution().interval(0.9)),
+        0.1,
+        "s",
+    )
+    steps = probabilities("skewed", 10**4)
+    add(
+        "a callable with steps, n = 10,000",
+        once(lambda: bestcut.decide(steps, STEP)),
+        3,
+        "s",
+    )
+    return rows
+
+
+def draw(rows: list[dict], path: Path) -> None:
+    """Draw time against n, a line for every metric."""
+    figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
+    sizes = sorted({row["n"] for row in rows})
+    for name in NAMES:
+        times = [row["ms"] for row in rows if row["metric"] == name]
+        affine = bestcut.metrics.get(name).traits & {"affine", "factorised"}
+        axes.loglog(
+            sizes,
+            times,
+            color="tab:blue" if affine else "tab:orange",
+            alpha=0.6,
+            linewidth=1,
+        )
+    sort = [next(row["argsort"] for row in rows if row["n"] == n) for n in sizes]
+    axes.loglog(sizes, sort, color="black", linestyle="--", label="np.argsort")
+    axes.plot([], [], color="tab:blue", label="affine metrics and Jaccard")
+    axes.plot([], [], color="tab:orange", label="G-, H- and Q-mean")
+    axes.set(
+        xlabel="instances", ylabel="milliseconds", title="bestcut.decide, Beta(0.3, 3)"
+    )
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.savefig(path, dpi=120)
+
+
+def write(rows: list[dict], more: list, out: Path) -> None:
+    """Write the page."""
+    sizes = sorted({row["n"] for row in rows})
+    lines = [
+        "# Decisions at every size",
+        "",
+        f"{dt.date.today():%Y-%m-%d}, one core, Beta(0.3, 3); milliseconds, medians in",
+        "one run, `np.argsort` on the same array in the first row. The largest stated",
+        f"gap of all of them is {max(row['gap'] for row in rows):.1e}, the largest",
+        f"stated error {max(row['error'] for row in rows):.1e}.",
+        "",
+        "![time against n](search.png)",
+        "",
+        "| metric | " + " | ".join(f"{n:,}" for n in sizes) + " |",
+        "| --- |" + " --- |" * len(sizes),
+        "| `np.argsort` | "
+        + " | ".join(
+            f"{next(row['argsort'] for row in rows if row['n'] == n):.3g}"
+            for n in sizes
+        )
+        + " |",
+    ]
+    for name in NAMES:
+        cells = [f"{row['ms']:.3g}" for row in rows if row["metric"] == name]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    lines += [
+        "",
+        "## The rest",
+        "",
+        "| what | measured | target |",
+        "| --- | --- | --- |",
+    ]
+    lines += [f"| {what} | {x} {unit} | {y:g} {unit} |" for what, x, y, unit in more]
+    (out / "search.md").write_text("\n".join(lines) + "\n")
+
+
+def main() -> None:
+    """Run everything and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes")
+    parser.add_argument("--out", type=Path, help="folder of the report")
+    arguments = parser.parse_args()
+    here = Path(__file__).parent / "results" / f"{dt.date.today():%Y-%m-%d}"
+    out = arguments.out or here
+    out.mkdir(parents=True, exist_ok=True)
+    sizes = [10, 30, 100, 300, 1000, 2000, 4096, 10_000, 30_000, 10**5]
+    if not arguments.quick:
+        sizes += [300_000, 10**6, 10**7]
+    rows = by_size(sizes)
+    draw(rows, out / "search.png")
+    write(rows, others(arguments.quick), out)
+
+
+if __name__ == "__main__":
+    main()
