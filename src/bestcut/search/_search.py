@@ -270,15 +270,16 @@ class CutSearch:
         The edges that can be the best cut are `candidates`.
         """
         parts = self.table.count.size
-        if parts == 0:
+        if parts == 0 or not np.isfinite(self.proved):
+            # Nothing can be left out, but there is a first edge to look at.
             sides = self.side(0, below=False), self.side(0, below=True)
             value, self.error[0] = value_of_cut(self.metric, self.largest, *sides)
             self.utility[0] = self.sign * value
             self.ceiling[0] = self.utility[0] + self.error[0]
             self.floor[0] = self.utility[0] - self.error[0]
             self._settle()
-            self.upper = float(self.ceiling[0])
-            return np.arange(0)
+            self.upper = float(self.ceiling[0]) if parts == 0 else np.inf
+            return np.arange(parts)
         groups = self._groups
         self._look_first(np.unique([groups.first, groups.last]))
         bounds, fresh = Changes(self, groups), True
