@@ -26,6 +26,8 @@ from bestcut.solvers import select_solver
 
 _ANY = int(np.iinfo(np.int64).max)  # problems of different sizes have no common bound
 
+_TIED = 64 * float(np.finfo(float).eps)
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Decisions:
@@ -270,15 +272,19 @@ def _together(
     low: NDArray[np.int64],
     high: NDArray[np.int64],
 ) -> _Found:
-    """Look at every cut of every problem; nothing is left out, and the gap is 0."""
+    """Look at every cut of every problem; nothing is left out, and ties have a tiny gap."""
     curves, error = kernel.curves(eta)
     sign = 1.0 if metric.greater_is_better else -1.0
     if np.any(low > 0) or np.any(high < eta.shape[0]):
         k = np.arange(curves.shape[0])[:, None]
         curves = np.where((low <= k) & (k <= high), curves, -sign * np.inf)
-    best = curves.argmax(0) if metric.greater_is_better else curves.argmin(0)
+    # Of cuts that differ by rounding only, which depends on what else is in the block,
+    # the shortest is taken.
+    utility = sign * curves
+    most = utility.max(axis=0)
+    best = np.argmax(utility >= most - _TIED * np.abs(most), axis=0)
     value = np.take_along_axis(curves, best[None], 0)[0]
-    return _Found(best, value, np.full(best.size, error), np.zeros(best.size))
+    return _Found(best, value, np.full(best.size, error), most - sign * value)
 
 
 def _one_by_one(
