@@ -272,7 +272,7 @@ def _together(
     low: NDArray[np.int64],
     high: NDArray[np.int64],
 ) -> _Found:
-    """Look at every cut of every problem; nothing is left out, and ties have a tiny gap."""
+    """Look at every cut of every problem; nothing is left out but what is tied."""
     curves, error = kernel.curves(eta)
     sign = 1.0 if metric.greater_is_better else -1.0
     if np.any(low > 0) or np.any(high < eta.shape[0]):
