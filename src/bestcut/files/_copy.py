@@ -84,6 +84,8 @@ def _sink(
                 if stop.is_set():
                     return
                 yield frame
+        except GeneratorExit:  # the writer failed, and says why itself
+            raise
         except BaseException as error:
             errors.append(error)  # polars would hide its kind
             raise
