@@ -129,7 +129,7 @@ def decide(
     >>> for average in ("samples", "macro", "micro"):
     ...     print(multilabel.decide(Y, average=average).labels.astype(int).tolist())
     [[1, 0, 0], [1, 1, 0]]
-    [[1, 1, 1], [0, 1, 1]]
+    [[1, 1, 1], [0, 1, 0]]
     [[1, 0, 0], [1, 1, 0]]
     """
     chosen, kind = get(metric), _check_average(average)
