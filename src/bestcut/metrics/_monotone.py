@@ -28,12 +28,17 @@ import numpy as np
 
 from bestcut._validation import FloatArray
 from bestcut.metrics._base import FractionalLinearMetric, Metric, counts_from_confusion
-from bestcut.metrics._enclosure import ANYTHING, Enclosure, Interval, Truth
+from bestcut.metrics._enclosure import (
+    ANYTHING,
+    Enclosure,
+    Interval,
+    Truth,
+    remembered,
+)
 from bestcut.metrics._families import CustomMetric
 from bestcut.metrics._principle import (
     _ROUNDING,
     _check_algebra,
-    _is_hashable,
     _lattice,
 )
 
@@ -86,12 +91,12 @@ def tp_never_hurts(metric: Metric, n: int) -> bool:
         verdict = _check_algebra(metric)
         if verdict is not None:
             return verdict.nondecreasing
-    return bool(_remembered(_proved, metric, int(n), _MORE_TP))
+    return bool(remembered(_proved, metric, int(n), _MORE_TP))
 
 
 def tp_never_hurts_for_any_n(metric: Metric) -> bool:
     """Say whether `tp_never_hurts` is proved for every n at once, by algebra."""
-    return bool(_remembered(_proved_for_any_n, metric))
+    return bool(remembered(_proved_for_any_n, metric))
 
 
 @lru_cache(maxsize=256)
@@ -100,7 +105,7 @@ def _proved_for_any_n(metric: Metric) -> bool:
         verdict = _check_algebra(metric)
         if verdict is not None:
             return verdict.nondecreasing
-    return not any(_remembered(_left_by_algebra, metric, move) for move in _MORE_TP)
+    return not any(remembered(_left_by_algebra, metric, move) for move in _MORE_TP)
 
 
 def agreement_never_hurts(metric: Metric, n: int) -> bool:
@@ -121,18 +126,12 @@ def agreement_never_hurts(metric: Metric, n: int) -> bool:
     bool
         True if it is proved, False if no proof was found.
     """
-    return bool(_remembered(_proved, metric, int(n), _MORE_AGREEMENT))
-
-
-def _remembered(function: Any, metric: Metric, *rest: Any) -> Any:
-    """Call a cached function, past its cache for a metric that cannot be hashed."""
-    chosen = function if _is_hashable(metric) else function.__wrapped__
-    return chosen(metric, *rest)
+    return bool(remembered(_proved, metric, int(n), _MORE_AGREEMENT))
 
 
 @lru_cache(maxsize=256)
 def _proved(metric: Metric, n: int, moves: tuple[Move, ...]) -> bool:
-    left = [_remembered(_left_by_algebra, metric, move) for move in moves]
+    left = [remembered(_left_by_algebra, metric, move) for move in moves]
     if not any(left):
         return True
     try:
