@@ -38,14 +38,17 @@ def running_totals(
     `before` and `after` are columns at either end, 0 unless given. Extended precision
     keeps thousands of blocks from adding their rounding errors.
     """
-    wide = np.zeros((totals.shape[0], totals.shape[1] + 2), dtype=np.longdouble)
-    wide[:, 1:-1] = totals
-    if before is not None:
-        wide[:, 0] = before
-    if after is not None:
-        wide[:, -1] = after
-    above = np.cumsum(wide[:, :-1], axis=1).astype(np.float64)
-    below = np.cumsum(wide[:, :0:-1], axis=1)[:, ::-1].astype(np.float64)
+    count, size = totals.shape
+    above, below = np.empty((count, size + 1)), np.empty((count, size + 1))
+    # A row at a time: what is wide stays in cache.
+    wide = np.zeros(size + 2, dtype=np.longdouble)
+    sums = np.empty(size + 1, dtype=np.longdouble)
+    for row, total in enumerate(totals):
+        wide[1:-1] = total
+        wide[0] = 0.0 if before is None else before[row]
+        wide[-1] = 0.0 if after is None else after[row]
+        above[row] = np.cumsum(wide[:-1], out=sums)
+        below[row] = np.cumsum(wide[:0:-1], out=sums)[::-1]
     return above, below
 
 

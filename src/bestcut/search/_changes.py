@@ -189,20 +189,15 @@ class Changes:
             np.minimum(self.mean + radius + 2.0, self.n),
         )
         found = self._bounds(self._box(tails, n_pos), (tails.size, self.count))
-        outside = _TAILS * np.array([*_LAYERS[:-1], _LAYERS[-1]])
         for name in ("", "a", "b", *SECOND):
             low, high = found[name]
-            size = np.maximum(np.abs(low), np.abs(high))
-            last = np.full((1, self.count), self.most[name] * self.ranking.proved)
-            # Twice: what is left out of the first box is not at its ends either.
-            beyond = 2.0 * weighted(outside, np.concatenate([size[1:], last]))
-            if name == "":
-                self.cap = high[0] + beyond
-            elif name in SECOND:
-                self.size[name] = size[0] + beyond
+            most = self.most[name] * self.ranking.proved
+            if name in SECOND:
+                self.size[name] = _expected(np.maximum(np.abs(low), np.abs(high)), most)
+            elif name == "":
+                self.cap = _expected(high, most)
             else:
-                with np.errstate(invalid="ignore"):  # no bound stays no bound
-                    self.ends[name] = low[0] - beyond, high[0] + beyond
+                self.ends[name] = -_expected(-low, most), _expected(high, most)
 
     def _stratum(self, low: FloatArray, high: FloatArray, *, tp: str) -> Box:
         """Return where the counts are if there are `low` to `high` positives.
@@ -275,6 +270,21 @@ class Changes:
             most = np.minimum(np.maximum(*map(np.abs, flips[name])), jump)
             bound = weighted(weight, most) + times(moved, most.max(axis=0)) + tail
             self.ends[name] = -bound, bound
+
+
+def _expected(high: FloatArray, most: float) -> FloatArray:
+    """Bound an expectation by bounds over the boxes of `_LAYERS`, and beyond them.
+
+    What is outside a box with some chance is worth that chance times what the next box
+    allows for more.
+    """
+    levels = np.maximum.accumulate(
+        np.concatenate([high, np.full((1, high.shape[1]), most)])
+    )
+    with np.errstate(invalid="ignore"):  # no bound stays no bound
+        more = (_TAILS * np.array(_LAYERS)) @ np.diff(levels, axis=0)
+        out = levels[0] + more + _ROUNDING * (np.abs(levels[0]) + more)
+    return np.where(np.isnan(out), np.inf, out)
 
 
 def _strata_of(law: Law) -> tuple[FloatArray, FloatArray, FloatArray]:
