@@ -97,7 +97,7 @@ def check_reach(metric, eta, table, seed=0):
             search_bounds = Changes(search, longer).at(cover[whole], inner)
             compare(search, inner, search_bounds, least, metric)
         compare(search, groups, own, least, metric)
-        caps = own.caps_inside()
+        caps = own.caps()
         for i, (first, last) in enumerate(edges_of(search, groups)):
             inside = least[first + 1 : last]
             if inside.size:
@@ -175,7 +175,7 @@ def check_search(metric, eta, low, high, whole=None):
         left_out[search.start[part] : search.start[part + 1] + 1] = False
     left_out[search.start[search.candidates]] = False
     left_out[:low], left_out[high + 1 :] = False, False
-    beyond = (utility - errors)[left_out] - (search.lower + search.worthless())
+    beyond = (utility - errors)[left_out] - (search.enough)
     assert beyond.max(initial=-np.inf) <= 0
     if best is not None:
         assert low <= best.k <= high

@@ -31,6 +31,7 @@ from bestcut.counts._window import Law
 from bestcut.metrics import Metric
 from bestcut.metrics._enclosure import FIRST, SECOND, Box, Interval, enclosed, spread
 
+EPS = float(np.finfo(float).eps)
 _LAYERS = (1e-3, 1e-8, 1e-20, 1e-60)  # chance to be outside each box, one-sided
 _ROUNDING = 1e-12  # of the terms of a sum: more than it rounds
 _TAILS = 10  # four cells and the total, two ends each
@@ -90,63 +91,63 @@ class Changes:
     """
 
     def __init__(self, ranking: Ranking, parts: Parts) -> None:
-        above, below = ranking.above, ranking.below
-        self.ranking, self.count = ranking, parts.size.size
-        self.n = float(ranking.n)
-        spread_out = parts.size * parts.mean * (1 - parts.mean)
-        self.n_pred = (
-            ranking.start[parts.first].astype(np.float64),
-            ranking.start[parts.last].astype(np.float64),
-        )
-        self.tp_mean = above[0, parts.first], above[0, parts.last]
-        self.tp_variance = (
-            above[1, parts.first],
-            above[1, parts.first] + spread_out,
-        )
-        self.fn_mean = below[0, parts.first], below[0, parts.last]
-        self.fn_variance = (
-            below[1, parts.last] + spread_out,
-            below[1, parts.last],
-        )
-        added = above[1, parts.last] - above[1, parts.first]
-        self.mean = float(above[0, -1]) + ranking.ends[1].positives
-        variance = ranking.total_variance
-        self.variance = variance + np.maximum(spread_out - added, 0.0)
-        self.dispersion = parts.dispersion
+        self.ranking, self.n = ranking, float(ranking.n)
         # What no first difference exceeds, no second difference, and no utility.
         self.most = dict.fromkeys(FIRST, 2.0) | dict.fromkeys(SECOND, 4.0) | {"": 1.0}
         self.ends: dict[str, tuple[FloatArray, FloatArray]] = {}
         self.size: dict[str, FloatArray] = {}
-        self.cap: FloatArray = np.full(self.count, np.inf)
-        self._bound()
-
-    def _bound(self) -> None:
-        if self.ranking.total_variance < RARE:
+        self._take(parts)
+        if ranking.total_variance < RARE:
             self._by_strata()
         else:
             self._by_layers()
+        self.cap = self.caps()
+
+    def _take(self, parts: Parts) -> None:
+        """Note what the counts at the edges of parts are like."""
+        ranking, (first, last) = self.ranking, parts[:2]
+        above, below = ranking.above, ranking.below
+        self.count, self.dispersion = parts.size.size, parts.dispersion
+        spread_out = parts.size * parts.mean * (1 - parts.mean)
+        self.n_pred = (
+            ranking.start[first].astype(np.float64),
+            ranking.start[last].astype(np.float64),
+        )
+        self.tp_mean = above[0, first], above[0, last]
+        self.tp_variance = above[1, first], above[1, first] + spread_out
+        self.fn_mean = below[0, first], below[0, last]
+        self.fn_variance = below[1, last] + spread_out, below[1, last]
+        added = above[1, last] - above[1, first]
+        self.mean = float(above[0, -1]) + ranking.ends[1].positives
+        self.variance = ranking.total_variance + np.maximum(spread_out - added, 0.0)
 
     def at(self, places: NDArray[np.intp], parts: Parts) -> Changes:
         """Return the bounds for parts that are inside others."""
         out = copy(self)
-        out.count, out.dispersion = parts.size.size, parts.dispersion
+        out._take(parts)
         out.ends = {x: (lo[places], hi[places]) for x, (lo, hi) in self.ends.items()}
         out.size = {name: size[places] for name, size in self.size.items()}
         out.cap = self.cap[places]
         return out
 
-    def caps_inside(self) -> FloatArray:
-        """Return bounds on the utility strictly inside the parts, without their edges.
+    def caps(self) -> FloatArray:
+        """Return bounds on the expected utility of the cuts of parts and their edges.
 
-        Next to the top of the ranking that is far less: a share of no predictions is
-        0/0, and one of a few is small.
+        Cuts above and below everything do not count, where a share of no predictions is
+        0/0: these are looked at. The shift by one is within the room that windows have.
         """
         out = copy(self)
-        (low, high) = self.n_pred
-        out.n_pred = np.minimum(low + 1.0, high), np.maximum(high - 1.0, low)
-        out.ends, out.size = {}, {}
-        out._bound()
-        return out.cap
+        low, high = self.n_pred
+        out.n_pred = (
+            np.where(low == 0.0, np.minimum(1.0, high), low),
+            np.where(high == self.n, np.maximum(self.n - 1.0, low), high),
+        )
+        if self.ranking.total_variance < RARE:
+            return out._caps_by_strata()
+        tails, n_pos = self._layers()
+        shape = (tails.size, self.count)
+        high = out._values(out._box(tails, n_pos), shape)[1]
+        return _expected(high, self.ranking.proved)
 
     def _box(self, tail: FloatArray, n_pos: Interval) -> Box:
         """Return where the counts are, but for the tails."""
@@ -167,35 +168,48 @@ class Changes:
 
         A derivative bounds a difference, and so does the largest score.
         """
-        ranking = self.ranking
-        found = enclosed(ranking.metric, box, self.n)
-        out = {}
-        for name in ("", *FIRST, *SECOND):
-            if found is None:
-                low, high = np.full(shape, -np.inf), np.full(shape, np.inf)
-            else:
-                most = self.most[name] * ranking.proved
-                inner = spread(found.slope(name) if name else found.value, shape)
-                low, high = np.maximum(inner[0], -most), np.minimum(inner[1], most)
-            out[name] = (low, high) if ranking.sign > 0 else (-high, -low)
-        return out
+        found = enclosed(self.ranking.metric, box, self.n)
+        return {
+            name: self._within(
+                name, None if found is None else found.slope(name), shape
+            )
+            for name in (*FIRST, *SECOND)
+        } | {"": self._within("", None if found is None else found.value, shape)}
+
+    def _values(
+        self, box: Box, shape: tuple[int, ...]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return bounds on the utility over boxes, which alone take less time."""
+        found = enclosed(self.ranking.metric, box, self.n, slopes=False)
+        return self._within("", None if found is None else found.value, shape)
+
+    def _within(
+        self, name: str, found: Interval | None, shape: tuple[int, ...]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return bounds on the metric as bounds on the utility."""
+        if found is None:
+            return np.full(shape, -np.inf), np.full(shape, np.inf)
+        most = self.most[name] * self.ranking.proved
+        low, high = spread(found, shape)
+        low, high = np.maximum(low, -most), np.minimum(high, most)
+        return (low, high) if self.ranking.sign > 0 else (-high, -low)
+
+    def _layers(self) -> tuple[FloatArray, Interval]:
+        """Return the chances to be outside the boxes, and where the total is."""
+        tails = np.array(_LAYERS)[:, None]
+        radius = stray(self.variance, np.log(tails))
+        low = np.maximum(self.mean - radius - 2.0, 0.0)
+        return tails, Interval(low, np.minimum(self.mean + radius + 2.0, self.n))
 
     def _by_layers(self) -> None:
         """Take ever larger boxes, each as often as the one before is left."""
-        tails = np.array(_LAYERS)[:, None]
-        radius = stray(self.variance, np.log(tails))
-        n_pos = Interval(
-            np.maximum(self.mean - radius - 2.0, 0.0),
-            np.minimum(self.mean + radius + 2.0, self.n),
-        )
+        tails, n_pos = self._layers()
         found = self._bounds(self._box(tails, n_pos), (tails.size, self.count))
-        for name in ("", "a", "b", *SECOND):
+        for name in ("a", "b", *SECOND):
             low, high = found[name]
             most = self.most[name] * self.ranking.proved
             if name in SECOND:
                 self.size[name] = _expected(np.maximum(np.abs(low), np.abs(high)), most)
-            elif name == "":
-                self.cap = _expected(high, most)
             else:
                 self.ends[name] = -_expected(-low, most), _expected(high, most)
 
@@ -242,24 +256,41 @@ class Changes:
             out[name] = np.maximum(out[name][0], -most), np.minimum(out[name][1], most)
         return out
 
+    def _caps_by_strata(self) -> FloatArray:
+        """Return bounds on the expected utility by boxes for totals of positives."""
+        low, high, chance = _strata_of(self.ranking.total_law())
+        shape = (low.size, self.count)
+        none, some = (
+            self._values(self._stratum(low[:, None], high[:, None], tp=x), shape)
+            for x in ("none", "some")
+        )
+        highest = np.maximum(none[1], some[1])
+        lowest = np.minimum(none[0], some[0])
+        most = times(self._moved(), highest.max(axis=0) - lowest.min(axis=0))
+        return weighted(chance, highest) + most + self._beyond_strata()
+
+    def _moved(self) -> FloatArray:
+        """Return how far probabilities are moved by what stands for them."""
+        moved: FloatArray = self.ranking.displaced[0][-1] + self.dispersion
+        return np.minimum(moved, 1.0)
+
+    def _beyond_strata(self) -> float:
+        """Return what is outside all boxes for totals."""
+        return (_TAILS * _LAYERS[-1] + _WINDOWS) * 4.0 * self.ranking.proved
+
     def _by_strata(self) -> None:
         """Take a box for every total of positives, as often as it occurs."""
-        ranking = self.ranking
-        law = ranking.total_law()
-        low, high, chance = _strata_of(law)
+        low, high, chance = _strata_of(self.ranking.total_law())
         shape = (low.size, self.count)
         here = self._strata(low[:, None], high[:, None], shape)
         after = np.minimum(high + 1.0, self.n)
         flips = self._strata(low[:, None], after[:, None], shape)
-        moved = np.minimum(ranking.displaced[0][-1] + self.dispersion, 1.0)
-        tail = (_TAILS * _LAYERS[-1] + _WINDOWS) * 4.0 * ranking.proved
+        moved, tail = self._moved(), self._beyond_strata()
         for name in SECOND:
             most = np.maximum(*map(np.abs, here[name]))
             certain = weighted(chance, most)
             self.size[name] = certain + times(moved, most.max(axis=0)) + tail
         lowest, highest = here[""]
-        most = times(moved, highest.max(axis=0) - lowest.min(axis=0))
-        self.cap = weighted(chance, highest) + most + tail
         jump = np.empty(shape)
         jump[:-1] = np.maximum(highest[:-1], highest[1:])
         jump[:-1] -= np.minimum(lowest[:-1], lowest[1:])
@@ -283,7 +314,7 @@ def _expected(high: FloatArray, most: float) -> FloatArray:
     )
     with np.errstate(invalid="ignore"):  # no bound stays no bound
         more = (_TAILS * np.array(_LAYERS)) @ np.diff(levels, axis=0)
-        out = levels[0] + more + _ROUNDING * (np.abs(levels[0]) + more)
+        out = levels[0] + more + 16 * EPS * (np.abs(levels[0]) + more)
     return np.where(np.isnan(out), np.inf, out)
 
 

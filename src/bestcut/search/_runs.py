@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from bestcut._validation import FloatArray
 from bestcut.counts._side import ROOM, ListedSide, Side, SummedSide
 from bestcut.counts._window import convolved
 from bestcut.curve import curve_between, curve_of
-from bestcut.curve._general import value_of_cut
 from bestcut.metrics import Metric
 from bestcut.metrics._enclosure import largest_score
 from bestcut.metrics._monotone import tp_never_hurts, tp_never_hurts_for_any_n
@@ -22,7 +22,6 @@ from bestcut.search._table import RunTable, SortedTable, consecutive
 _PARTS = 2048  # of a run, looked at together
 EPS = float(np.finfo(float).eps)
 _SIZES = 16  # different numbers of instances that are worth a proof each
-_GOOD = 1e-13  # an edge with a smaller relative error is not computed again
 # Evaluations of the metric that a decision may take; some 20 seconds.
 _AFFORDABLE = 2e9
 _DIRECT = 1 << 11  # so many cuts are looked at one by one
@@ -90,21 +89,23 @@ def best_cut_in_run(
     affordable = search.cost(kept) <= _AFFORDABLE
     if left > size // 2 and affordable:  # the bounds leave little out
         return _directly(values, counts, metric, within, sides)
+
+    def last_value(edge: int) -> float:
+        return float(table.values(0, edge)[0][-1])
+
     found: list[Found | None] = []
     if not affordable:  # the gap says what may be missed
         best = search.best_edge()
         if best is not None and best > 0:
-            last_value = float(table.values(0, best)[0][-1])
-            return best_of([at_edge(search, best, last_value)], search.upper)
+            one = best_edge_of(search, np.array([best]), last_value)
+            return best_of([one], search.upper)
     for first, last in consecutive(kept):
         inner = (search.side(first, below=False), search.side(last, below=True))
         part = _merged(*table.values(first, last))
         found.append(best_cut_in_run(*part, metric, bounds, inner))
-    for edge in search.candidates.tolist():
-        if edge > 0:
-            smallest = float(table.values(0, edge)[0][-1])
-            found.append(at_edge(search, edge, smallest))
-    return best_of(found, search.lower + search.worthless())
+    edges = search.candidates
+    found.append(best_edge_of(search, edges[edges > 0], last_value))
+    return best_of(found, search.enough)
 
 
 def _merged(
@@ -115,12 +116,27 @@ def _merged(
     return values[new], np.add.reduceat(counts, new)
 
 
-def at_edge(search: CutSearch, edge: int, threshold: float) -> Found:
-    """Return the cut at an edge of a table, computed as well as can be."""
-    above, below = search.side(edge, below=False), search.side(edge, below=True)
-    value, error = value_of_cut(search.metric, search.largest, above, below)
-    utility = search.sign * value
-    return Found(utility, error, utility + error, threshold, above, below)
+def best_edge_of(
+    search: CutSearch, edges: NDArray[np.intp], threshold: Callable[[int], float]
+) -> Found | None:
+    """Return the best of some edges, of equal ones the first; None if there are none.
+
+    `threshold` says what the smallest probability above an edge is.
+    """
+    if edges.size == 0:
+        return None
+    search.look_closely(edges)
+    utility, error = search.utility[edges], search.error[edges]
+    i = int(np.argmax(utility))
+    edge = int(edges[i])
+    return Found(
+        float(utility[i]),
+        float(error[i]),
+        float(np.max(utility + error)),
+        threshold(edge),
+        search.side(edge, below=False),
+        search.side(edge, below=True),
+    )
 
 
 def _directly(
@@ -184,23 +200,22 @@ def best_cut(eta: FloatArray, metric: Metric, low: int, high: int) -> BestCut:
     affordable = search.cost(kept) <= _AFFORDABLE
     if search.table.count[kept].sum() > eta.size // 2 and affordable:
         return whole_curve_best(eta, metric, low, high)
-    best = BestCut(low, -np.inf, 0.0, search.lower + search.worthless())
+    best = BestCut(low, -np.inf, 0.0, search.enough)
     edge = search.best_edge()
     if not affordable and edge is not None:  # the gap says what may be missed
-        found = at_edge(search, edge, 0.0)
-        return BestCut(int(start[edge]), found.utility, found.error, search.upper)
+        search.look_closely(np.array([edge]))
+        utility, error = float(search.utility[edge]), float(search.error[edge])
+        return BestCut(int(start[edge]), utility, error, search.upper)
     for first, last in consecutive(kept):
         sides = search.side(first, below=False), search.side(last, below=True)
         run = eta[start[first] : start[last]]
         curve = curve_between(run, metric, search.largest, *sides, search.worth)
         best = _better(best, int(start[first]), curve.whole(), search.sign, (low, high))
-    for edge in search.candidates.tolist():
-        utility, error = search.utility[edge], search.error[edge]
-        if error > _GOOD * abs(utility):
-            found = at_edge(search, edge, 0.0)
-            utility, error = found.utility, found.error
-        pair = np.array([search.sign * utility]), np.array([error])
-        best = _better(best, int(start[edge]), pair, search.sign, (low, high))
+    at = best_edge_of(search, search.candidates, lambda _: 0.0)
+    if at is not None:
+        pair = np.array([search.sign * at.utility]), np.array([at.error])
+        best = _better(best, at.above.n, pair, search.sign, (low, high))
+        best = replace(best, upper=max(best.upper, at.upper))
     return best
 
 

@@ -32,12 +32,13 @@ EPS = float(np.finfo(float).eps)
 _TOGETHER = 256  # edges whose scores are computed at once
 _GROUPS, _SPLIT = 24, 8
 _STUBBORN = 0.3  # share of the ranking that is left: time for new bounds
-_NEARLY = 0.999  # a reach like this is that of a bound on any score
+_CROWD = 8  # groups that are left: new bounds take less time than to look at all edges
+_TIES = 2  # edges or groups as good as the best up to its error: time for a closer look
 _MANY, _FAR = 256.0, 1e-3  # cuts left, or a reach beyond the best edge: likewise
 _MOST = 8192  # groups that are worth bounding at once
 # What rules at edges may leave, of the size of the metric: enough to leave out parts;
-# cuts that are as good as that are computed again.
-_TOLERANCE = 1e-9
+# cuts that are as good as that are looked at closely.
+_TOLERANCE, _CLOSELY = 1e-9, 1e-13
 _CHANCE = 1e-10  # what exact distributions may leave out at either end, likewise
 _EVALUATIONS = 60_000  # of the metric at a time: temporaries stay in cache
 # What is known to be worth less than this, relative to the best score, is left out.
@@ -74,6 +75,8 @@ class CutSearch:
         Whether rules are worth a try above a cut, and below it.
     lower, upper : float
         Proved bounds on the expected utility of the best allowed cut, after `run`.
+    enough : float
+        What is worth no more than this is left out.
     """
 
     def __init__(
@@ -109,7 +112,8 @@ class CutSearch:
         self.error = np.full(count, np.inf)
         self.floor, self.ceiling = np.full(count, -np.inf), np.full(count, np.inf)
         self._exact = np.zeros((2, count), dtype=np.bool_)
-        self.lower, self.upper = -np.inf, np.inf
+        self._close = np.zeros(count, dtype=np.bool_)
+        self.lower, self.upper, self.enough = -np.inf, np.inf, -np.inf
         self._allowed = (low <= self.start) & (self.start <= high)
 
     def side(self, edge: int, *, below: bool) -> Side:
@@ -124,9 +128,13 @@ class CutSearch:
         )
 
     def knowing(self, table: Table) -> CutSearch:
-        """Return the search with a table that knows more, and so has other laws."""
+        """Return the search with a table that may know more, and so have other laws."""
         out = copy(self)
-        out.table, out._laws = table, ({}, {})
+        out.utility, out.error = self.utility.copy(), self.error.copy()
+        out._exact, out._close = self._exact.copy(), self._close.copy()
+        if table is not self.table:
+            out.table, out._laws = table, ({}, {})
+            out._close[:] = False
         return out
 
     @property
@@ -139,9 +147,9 @@ class CutSearch:
         return convolved(self._law(self.start.size - 1, below=False), self.ends[1].law)
 
     def is_short(self, edge: int, *, below: bool) -> bool:
-        """Return whether a side of an edge has an exact law, built up from parts."""
-        short = self._is_short(np.array([edge]), below=below)[0]
-        return bool(self._exact[int(below), edge] & short)
+        """Return whether the law of a side, if asked for, is built up from parts."""
+        asked_for = below or not self._mean_above
+        return asked_for and bool(self._is_short(np.array([edge]), below=below)[0])
 
     def _is_short(self, edges: NDArray[np.intp], *, below: bool) -> NDArray[np.bool_]:
         """Return which laws are built up from parts, and not from sums."""
@@ -183,8 +191,27 @@ class CutSearch:
     def look(self, edges: NDArray[np.intp]) -> None:
         """Compute the expected utility at some edges, with bounds on its error."""
         new = edges[np.isnan(self.utility[edges])]
+        if new.size:
+            self._look(new, _TOLERANCE, self._chance)
+
+    def look_closely(self, edges: NDArray[np.intp]) -> None:
+        """Compute the expected utility at some edges as well as can be."""
+        new = edges[~self._close[edges]]
         if not new.size:
             return
+        if np.isfinite(self.proved) and self.table.n:
+            self._look(new, _CLOSELY, 0.0)
+        else:  # one by one: a promise is only believed where the truth takes too long
+            for edge in new.tolist():
+                sides = self.side(edge, below=False), self.side(edge, below=True)
+                value, self.error[edge] = value_of_cut(
+                    self.metric, self.largest, *sides
+                )
+                self.utility[edge] = self.sign * value
+        self._close[new] = True
+
+    def _look(self, new: NDArray[np.intp], tolerance: float, chance: float) -> None:
+        """Look, with rules of some tolerance, and laws without ends of some chance."""
         above, below = self._ranges(new, new)
         if "linear" in self.metric.traits:
             cells = (*above[:2], *below[:2])
@@ -198,11 +225,12 @@ class CutSearch:
             above,
             below,
             self.largest,
-            _TOLERANCE,
+            tolerance,
             mean_above=self._mean_above,
             worth=self.worth,
         )
-        if new.size > _GROUPS // 2:  # what no edge has, the cuts between have not
+        if new.size > _GROUPS // 2 and tolerance == _TOLERANCE:
+            # What no edge has, the cuts between have not.
             self.worth = bool(plan.nodes[0].any()), bool(plan.nodes[1].any())
         nodes = np.stack(plan.nodes)
         self._exact[:, new] = nodes == 0
@@ -215,7 +243,7 @@ class CutSearch:
         for m_above, m_below in sorted({(a, b) for a, b in nodes.T.tolist()}):
             here = np.flatnonzero((nodes[0] == m_above) & (nodes[1] == m_below))
             self._look_together(
-                new[here], (m_above, m_below), plan.error[here], plan.size[here]
+                new[here], (m_above, m_below), plan.error[here], plan.size[here], chance
             )
 
     def _look_together(
@@ -224,13 +252,14 @@ class CutSearch:
         nodes: tuple[int, int],
         error: FloatArray,
         size: FloatArray,
+        chance: float,
     ) -> None:
         """Look at edges with the same kind of rules, some at a time."""
         laws: list[list[Law]] = [[], []]
         for below in (False, True):
             if self._exact[int(below), group[0]]:
                 laws[below] = [
-                    self.side(e, below=below).law.narrowed(self._chance)
+                    self.side(e, below=below).law.narrowed(chance)
                     for e in group.tolist()
                 ]
         width = [max((x.pmf.size for x in side), default=1) for side in laws]
@@ -256,7 +285,7 @@ class CutSearch:
             terms = np.maximum(size[i : i + step], scale)
             self.error[some] = error[i : i + step] + (64 * EPS) * terms
             if wide:
-                lost = (4 * self._chance + dropped(self.n)) * self.largest
+                lost = (4 * chance + dropped(self.n)) * self.largest
                 self.error[some] += law_error(wide, self.n) * terms + lost
                 for below in (False, True):
                     if laws[below]:
@@ -272,9 +301,7 @@ class CutSearch:
         parts = self.table.count.size
         if parts == 0 or not np.isfinite(self.proved):
             # Nothing can be left out, but there is a first edge to look at.
-            sides = self.side(0, below=False), self.side(0, below=True)
-            value, self.error[0] = value_of_cut(self.metric, self.largest, *sides)
-            self.utility[0] = self.sign * value
+            self.look_closely(np.zeros(1, dtype=np.intp))
             self.ceiling[0] = self.utility[0] + self.error[0]
             self.floor[0] = self.utility[0] - self.error[0]
             self._settle()
@@ -287,37 +314,38 @@ class CutSearch:
             self.look(np.unique([groups.first, groups.last]))
             reach = self.reach(groups, bounds)
             self._settle()
-            kept = (reach > self.lower + self.worthless()) & self._is_inside(groups)
-            at_end = (self.start[groups.first] == 0) | (
-                self.start[groups.last] == self.n
-            )
-            doubtful = np.flatnonzero(kept & at_end & (reach > bounds.cap * _NEARLY))
-            if doubtful.size:
-                last = self._together(groups.first[doubtful], groups.last[doubtful])
-                caps = Changes(self, last).caps_inside()
-                reach[doubtful] = np.minimum(reach[doubtful], caps)
-                kept[doubtful] &= caps > self.lower + self.worthless()
+            kept = (reach > self.enough) & self._is_inside(groups)
+            if self._is_tied(reach[kept]):
+                self.look_closely(self.candidates)
+                continue
             several = kept & (groups.last - groups.first > 1)
-            if several.any() and _SPLIT * np.count_nonzero(several) <= _MOST:
-                left = float(groups.size[kept].sum() / groups.size.sum())
-                parents = groups.last[kept]
+            split = bool(several.any()) and _SPLIT * several.sum() <= _MOST
+            crowded = not fresh and np.count_nonzero(kept) > _CROWD
+            if not split and (fresh or not self._is_loose(groups, reach, kept)):
+                break  # nothing to split, or the bounds leave too much
+            old, parents = np.flatnonzero(kept), groups.last[kept]
+            left = float(groups.size[kept].sum() / groups.size.sum())
+            capped = bool(np.any(reach[kept] >= bounds.cap[kept]))
+            if split and not crowded:
                 groups = self._grouped(groups.first[kept], parents, _SPLIT)
                 fresh = left > _STUBBORN
-            elif fresh or not self._is_loose(groups, reach, kept):
-                break  # nothing to split, or the bounds leave too much
             else:
-                parents = groups.last[kept]
                 groups = self._together(groups.first[kept], parents)
                 fresh = True
             if fresh:
                 bounds = Changes(self, groups)
             else:  # what holds for a part holds for what is inside it
-                inside = np.searchsorted(parents, groups.last)
-                bounds = bounds.at(np.flatnonzero(kept)[inside], groups)
+                bounds = bounds.at(old[np.searchsorted(parents, groups.last)], groups)
+                if capped:
+                    bounds.cap = np.minimum(bounds.cap, bounds.caps())
+            # No need to look at what is worth too little anyhow.
+            open_yet = np.flatnonzero(bounds.cap > self.enough)
+            if open_yet.size < groups.size.size:
+                groups = self._together(groups.first[open_yet], groups.last[open_yet])
+                bounds = bounds.at(open_yet, groups)
         seen = self._allowed & ~np.isnan(self.utility)
         best = float(np.max(self.ceiling[seen], initial=-np.inf))
-        # What is left out is worth no more than this.
-        best = max(best, self.lower + self.worthless())
+        best = max(best, self.enough)
         self.upper = max(best, float(np.max(reach[kept], initial=-np.inf)))
         pairs = zip(
             groups.first[kept].tolist(), groups.last[kept].tolist(), strict=True
@@ -347,18 +375,40 @@ class CutSearch:
         return bool(kept.any()) and (many or far > _FAR * abs(self.lower))
 
     def _settle(self) -> None:
-        """Find what the best of the allowed edges is worth at least."""
-        seen = self._allowed & ~np.isnan(self.utility)
-        if seen.any():
-            self.lower = max(self.lower, float(np.max(self.floor[seen])))
+        """Find what the best of the allowed edges is worth at least.
+
+        That is what other cuts must be worth more than, and more than what is stated of
+        an edge that was looked at closely: its value and its error.
+        """
+        seen = np.flatnonzero(self._allowed & ~np.isnan(self.utility))
+        if not seen.size:
+            return
+        self.lower = max(self.lower, float(np.max(self.floor[seen])))
+        close = seen[self._close[seen]]
+        stated = np.minimum(self.utility[close], self.floor[close] + self.error[close])
+        stated += self.error[close]
+        least = self.lower + _WORTHLESS * abs(self.lower)
+        self.enough = max(self.enough, least, float(np.max(stated, initial=-np.inf)))
+
+    def _is_tied(self, reach: FloatArray) -> bool:
+        """Return whether many groups or edges are as good as the best, up to its error.
+
+        And whether a closer look at the edges would change that.
+        """
+        edges = self.candidates
+        if self._close[edges].all():
+            return False
+        best = float(np.max((self.utility + self.error)[edges]))
+        return max(int(np.count_nonzero(reach <= best)), edges.size) > _TIES
 
     @property
     def candidates(self) -> NDArray[np.intp]:
         """The allowed edges that can be the best cut."""
-        seen = self._allowed & ~np.isnan(self.utility)
-        with np.errstate(invalid="ignore"):
-            good = self.ceiling >= self.lower
-        return np.flatnonzero(seen & good)
+        good = self._allowed & (self.ceiling > self.enough) & ~np.isnan(self.utility)
+        best = self.best_edge()
+        if best is not None:
+            good[best] = True
+        return np.flatnonzero(good)
 
     def cost(self, parts: NDArray[np.intp]) -> float:
         """Return about how often the metric is evaluated to look at all cuts of parts.
@@ -386,10 +436,6 @@ class CutSearch:
         return (start[groups.last] - 1 >= self.low) & (
             start[groups.first] + 1 <= self.high
         )
-
-    def worthless(self) -> float:
-        """Return what a cut that is left out may be better by than the best edge."""
-        return _WORTHLESS * abs(self.lower) if np.isfinite(self.lower) else 0.0
 
     @cached_property
     def _place(self) -> FloatArray:
@@ -467,7 +513,8 @@ class CutSearch:
         wrong = times(self._displacement(parts), largest)
         for edges in (parts.first, parts.last):
             high = self.utility[edges] + self.error[edges] + wrong
-            high = np.where(wrong > 0, np.minimum(high, bounds.cap), high)
+            inner = (self.start[edges] > 0) & (self.start[edges] < self.n)
+            high = np.where(inner, np.minimum(high, bounds.cap), high)
             self.ceiling[edges] = np.minimum(self.ceiling[edges], high)
             low = self.utility[edges] - self.error[edges] - wrong
             self.floor[edges] = np.maximum(self.floor[edges], low)

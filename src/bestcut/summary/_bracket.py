@@ -20,8 +20,8 @@ from bestcut.metrics import Metric, get
 from bestcut.scores import ConfusionDistribution, Prediction, ScoreDistribution
 from bestcut.search import (
     CutSearch,
-    at_edge,
     best_cut_in_run,
+    best_edge_of,
     best_of,
     consecutive,
     exchange_allowance,
@@ -337,11 +337,12 @@ class Bracket:
                     values[here], sizes[here], self.metric, self._bounds, sides
                 )
             )
-        for edge in self._search.candidates.tolist():
-            inside = values[bins == edge - 1]
-            threshold = float(inside[-1]) if edge > 0 else np.inf
-            found.append(at_edge(search, edge, threshold))
-        best = best_of(found, search.lower + search.worthless())
+
+        def threshold(edge: int) -> float:
+            return float(values[bins == edge - 1][-1]) if edge > 0 else np.inf
+
+        found.append(best_edge_of(search, self._search.candidates, threshold))
+        best = best_of(found, search.enough)
         assert best is not None  # some cut is allowed, and some edge or run holds it
         k, scope = best.above.n, gap_scope(self._table.n, self.metric)
         allowance = exchange_allowance(scope, self._table.n, k, self.metric)
@@ -396,9 +397,8 @@ class Bracket:
         for i in listed[self._table.count[listed] <= _LISTED].tolist():
             here = bins == i
             known[i] = np.repeat(values[here], sizes[here])
-        if not known:
-            return self._search
-        return self._search.knowing(self._table.knowing(known))
+        table = self._table.knowing(known) if known else self._table
+        return self._search.knowing(table)
 
     def _n_greater(
         self,
