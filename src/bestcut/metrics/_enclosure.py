@@ -289,7 +289,44 @@ def _sorted_ends(x: Any, y: Any, units: float = 4.0) -> Interval:
 
 
 def _divide(x: Any, y: Any) -> Enclosure:
-    return _multiply(x, _reciprocal(y))
+    """Return r = x / y, with r' = (x' - r y') / y.
+
+    So r, of which more may be known than its two parts tell, stands for both of them.
+    """
+    x, y = _of(x), _of(y)
+    lo, hi = y.value
+    _note_risk((lo == 0) & (hi == 0), (lo <= 0) & (hi >= 0))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        inverse = _sorted_ends(1.0 / lo, 1.0 / hi)
+    inverse = ANYTHING.chosen(~((lo > 0) | (hi < 0)), inverse)
+    value = _as_share(x, y, x.value.times(inverse))
+    rising = _combined((x.slopes, None), (_negative(y).slopes, value))
+    slopes = {i: rising[i].times(inverse) for i in FIRST if i in rising}
+    twice = _mixed(Enclosure(value, slopes), _negative(y))
+    bends = _combined(
+        ({i: rising[i] for i in SECOND if i in rising}, None), (twice, None)
+    )
+    return Enclosure(value, slopes | _combined((bends, inverse)))
+
+
+def _as_share(x: Enclosure, y: Enclosure, value: Interval) -> Interval:
+    """Return bounds on x / y, sharper ones for a share: where y - x is a count."""
+    if x.form is None or y.form is None or y.known is None:
+        return value
+    (a, b, c, d), (tp, n_pred, n_pos, n) = x.form, y.form
+    rest = y.known.get((tp - a, n_pred - b, n_pos - c, n - d))
+    if rest is None:
+        return value
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, high = _outward(
+            x.value.lo / (x.value.lo + rest.hi),
+            x.value.hi / (x.value.hi + rest.lo),
+            4.0,
+        )
+    counts = (x.value.lo >= 0) & (rest.lo >= 0) & (y.value.lo > 0)
+    low, high = np.fmax(low, value.lo), np.fmin(high, value.hi)
+    # Boxes without any counts in them may have ends that do not fit together.
+    return Interval(low, high).chosen(counts & (low <= high), value)
 
 
 def _raised(x: Enclosure, p: float) -> Enclosure:

@@ -84,8 +84,9 @@ class Changes:
     ends : dict of str to tuple of ndarray
         The least and the largest expected change when a label flips, above the cut
         (``a``) and below it (``b``).
-    size : dict of str to ndarray
-        The largest expected absolute second difference in each pair of directions.
+    bend : dict of str to ndarray
+        How much the expected second difference in each pair of directions may be below
+        0; less than 0 where it is surely above.
     cap : ndarray
         The largest expected utility.
     """
@@ -95,7 +96,7 @@ class Changes:
         # What no first difference exceeds, no second difference, and no utility.
         self.most = dict.fromkeys(FIRST, 2.0) | dict.fromkeys(SECOND, 4.0) | {"": 1.0}
         self.ends: dict[str, tuple[FloatArray, FloatArray]] = {}
-        self.size: dict[str, FloatArray] = {}
+        self.bend: dict[str, FloatArray] = {}
         self._take(parts)
         if ranking.total_variance < RARE:
             self._by_strata()
@@ -126,7 +127,7 @@ class Changes:
         out = copy(self)
         out._take(parts)
         out.ends = {x: (lo[places], hi[places]) for x, (lo, hi) in self.ends.items()}
-        out.size = {name: size[places] for name, size in self.size.items()}
+        out.bend = {name: bend[places] for name, bend in self.bend.items()}
         out.cap = self.cap[places]
         return out
 
@@ -209,7 +210,7 @@ class Changes:
             low, high = found[name]
             most = self.most[name] * self.ranking.proved
             if name in SECOND:
-                self.size[name] = _expected(np.maximum(np.abs(low), np.abs(high)), most)
+                self.bend[name] = _expected(-low, most)
             else:
                 self.ends[name] = -_expected(-low, most), _expected(high, most)
 
@@ -289,7 +290,7 @@ class Changes:
         for name in SECOND:
             most = np.maximum(*map(np.abs, here[name]))
             certain = weighted(chance, most)
-            self.size[name] = certain + times(moved, most.max(axis=0)) + tail
+            self.bend[name] = certain + times(moved, most.max(axis=0)) + tail
         lowest, highest = here[""]
         jump = np.empty(shape)
         jump[:-1] = np.maximum(highest[:-1], highest[1:])

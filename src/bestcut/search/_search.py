@@ -22,7 +22,7 @@ from bestcut.counts._window import NEGLIGIBLE, Law, convolved, dropped, law_erro
 from bestcut.curve._blocks import running_totals
 from bestcut.curve._general import Rule, expectation, rule_of_mean, value_of_cut
 from bestcut.curve._linear import linear_value
-from bestcut.curve._proof import SideRange, plan_rules
+from bestcut.curve._proof import Plan, SideRange, plan_rules
 from bestcut.metrics import Metric
 from bestcut.metrics._enclosure import largest_score, score_bound
 from bestcut.search._changes import Changes, Parts, times
@@ -34,7 +34,8 @@ _GROUPS, _SPLIT = 24, 8
 _STUBBORN = 0.3  # share of the ranking that is left: time for new bounds
 _CROWD = 8  # groups that are left: new bounds take less time than to look at all edges
 _TIES = 2  # edges or groups as good as the best up to its error: time for a closer look
-_MANY, _FAR = 256.0, 1e-3  # cuts left, or a reach beyond the best edge: likewise
+_MANY, _FAR = 3e5, 1e-3  # evaluations left, or a reach beyond the best edge: likewise
+_VARIED = 200.0  # with a smaller variance in all, proofs take longer than exact laws
 _MOST = 8192  # groups that are worth bounding at once
 # What rules at edges may leave, of the size of the metric: enough to leave out parts;
 # cuts that are as good as that are looked at closely.
@@ -57,6 +58,13 @@ def _side_by_side(laws: list[Law], most: FloatArray) -> Rule:
     start = np.array([law.start for law in laws], dtype=np.float64)
     nodes = np.add.outer(np.arange(width, dtype=np.float64), start)
     return Rule(np.minimum(nodes, most), weights)
+
+
+def _inside(groups: Parts, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the parts that some groups consist of."""
+    ends = groups.first[kept].tolist(), groups.last[kept].tolist()
+    parts = [part for pair in zip(*ends, strict=True) for part in range(*pair)]
+    return np.array(parts, dtype=np.intp)
 
 
 class CutSearch:
@@ -102,7 +110,8 @@ class CutSearch:
         )
         self.ends = before, after
         self._mean_above = "factorised" in metric.traits
-        self.worth = True, True
+        varied = self.total_variance >= _VARIED
+        self.worth = varied, varied
         self._chance = _CHANCE if np.isfinite(self.proved) else 0.0
         self._laws: tuple[dict[int, Law], dict[int, Law]] = {}, {}
         moved = np.concatenate([[0.0], np.cumsum(table.displacement())])
@@ -113,6 +122,8 @@ class CutSearch:
         self.floor, self.ceiling = np.full(count, -np.inf), np.full(count, np.inf)
         self._exact = np.zeros((2, count), dtype=np.bool_)
         self._close = np.zeros(count, dtype=np.bool_)
+        self._planned = np.full(count, -1)  # the row of `_plan_inside` of each edge
+        self._plan_inside: Plan | None = None
         self.lower, self.upper, self.enough = -np.inf, np.inf, -np.inf
         self._allowed = (low <= self.start) & (self.start <= high)
 
@@ -220,15 +231,9 @@ class CutSearch:
             )
             self.utility[new] = self.sign * worth
             return
-        plan = plan_rules(
-            self.metric,
-            above,
-            below,
-            self.largest,
-            tolerance,
-            mean_above=self._mean_above,
-            worth=self.worth,
-        )
+        plan = self._plan_for(new) if tolerance == _TOLERANCE else None
+        if plan is None:
+            plan = self._plan(above, below, tolerance, self.worth)
         if new.size > _GROUPS // 2 and tolerance == _TOLERANCE:
             # What no edge has, the cuts between have not.
             self.worth = bool(plan.nodes[0].any()), bool(plan.nodes[1].any())
@@ -245,6 +250,50 @@ class CutSearch:
             self._look_together(
                 new[here], (m_above, m_below), plan.error[here], plan.size[here], chance
             )
+
+    def _plan(
+        self,
+        above: SideRange,
+        below: SideRange,
+        tolerance: float,
+        worth: tuple[bool, bool],
+    ) -> Plan:
+        return plan_rules(
+            self.metric,
+            above,
+            below,
+            self.largest,
+            tolerance,
+            mean_above=self._mean_above,
+            worth=worth,
+        )
+
+    def _plan_for(self, edges: NDArray[np.intp]) -> Plan | None:
+        """Return the rules of some edges, if they are known from around them."""
+        rows, plan = self._planned[edges], self._plan_inside
+        if plan is None or np.any(rows < 0):
+            return None
+        nodes = plan.nodes[0][rows], plan.nodes[1][rows]
+        return Plan(nodes, plan.error[rows], plan.size[rows])
+
+    def _plan_groups(self, first: NDArray[np.intp], last: NDArray[np.intp]) -> None:
+        """Find rules for all edges inside some groups at once.
+
+        A side that was taken value by value at both edges of all of them is so inside.
+        """
+        exact = self._exact[:, first] & self._exact[:, last]
+        worth = [w and not e.all() for w, e in zip(self.worth, exact, strict=True)]
+        plan = self._plan(*self._ranges(first, last), _TOLERANCE, (worth[0], worth[1]))
+        known = [
+            (nodes > 0) | no_rule
+            for nodes, no_rule in zip(plan.nodes, exact, strict=True)
+        ]
+        if self._mean_above:
+            known[0][:] = True
+        self._plan_inside = plan
+        self._planned[:] = -1
+        for row in np.flatnonzero(known[0] & known[1]).tolist():
+            self._planned[first[row] + 1 : last[row]] = row
 
     def _look_together(
         self,
@@ -327,6 +376,9 @@ class CutSearch:
             left = float(groups.size[kept].sum() / groups.size.sum())
             capped = bool(np.any(reach[kept] >= bounds.cap[kept]))
             if split and not crowded:
+                bounded = kept & (reach < bounds.cap)
+                if self._plan_inside is None and 0 < bounded.sum() <= _CROWD:
+                    self._plan_groups(groups.first[bounded], groups.last[bounded])
                 groups = self._grouped(groups.first[kept], parents, _SPLIT)
                 fresh = left > _STUBBORN
             else:
@@ -347,11 +399,7 @@ class CutSearch:
         best = float(np.max(self.ceiling[seen], initial=-np.inf))
         best = max(best, self.enough)
         self.upper = max(best, float(np.max(reach[kept], initial=-np.inf)))
-        pairs = zip(
-            groups.first[kept].tolist(), groups.last[kept].tolist(), strict=True
-        )
-        left_over = [part for first, last in pairs for part in range(first, last)]
-        return np.array(sorted(left_over), dtype=np.intp)
+        return np.sort(_inside(groups, kept))
 
     def _look_first(self, edges: NDArray[np.intp]) -> None:
         """Look at some edges, and again if all scores are small next to the largest.
@@ -371,7 +419,7 @@ class CutSearch:
     ) -> bool:
         """Return whether bounds from longer parts are worth computing again."""
         far = float(np.max(reach[kept], initial=self.lower)) - self.lower
-        many = float(groups.size[kept].sum()) > _MANY
+        many = self.cost(_inside(groups, kept)) > _MANY
         return bool(kept.any()) and (many or far > _FAR * abs(self.lower))
 
     def _settle(self) -> None:
@@ -504,10 +552,13 @@ class CutSearch:
         """Return a bound on the expected utility of the cuts inside each part."""
         m, size, half = parts.mean, parts.size, parts.dispersion / 2
         bend = (
-            times(m**2, bounds.size["11"])
-            + times(2 * m * (1 - m), bounds.size["01"])
-            + times((1 - m) ** 2, bounds.size["00"])
+            times(m**2, bounds.bend["11"])
+            + times(2 * m * (1 - m), bounds.bend["01"])
+            + times((1 - m) ** 2, bounds.bend["00"])
         )
+        # The sum may cancel, and a rise is at least 0.
+        bend += 8 * EPS * sum(np.abs(x) for x in bounds.bend.values())
+        bend = np.maximum(bend, 0.0)
         (a_lo, a_hi), (b_lo, b_hi) = bounds.ends["a"], bounds.ends["b"]
         largest = np.maximum.reduce([abs(a_lo), abs(a_hi), abs(b_lo), abs(b_hi)])
         wrong = times(self._displacement(parts), largest)
