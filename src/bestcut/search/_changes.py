@@ -67,6 +67,10 @@ class Ranking(Protocol):
     def total_variance(self) -> float:
         """Variance of the number of positives in all."""
 
+    @property
+    def peak(self) -> FloatArray:
+        """What no probability below an edge exceeds."""
+
     def total_law(self) -> Law:
         """Return the law of the number of positives in all."""
 
@@ -118,6 +122,7 @@ class Changes:
         self.tp_variance = above[1, first], above[1, first] + spread_out
         self.fn_mean = below[0, first], below[0, last]
         self.fn_variance = below[1, last] + spread_out, below[1, last]
+        self.most_probable = ranking.peak[first]
         added = above[1, last] - above[1, first]
         self.mean = float(above[0, -1]) + ranking.ends[1].positives
         self.variance = ranking.total_variance + np.maximum(spread_out - added, 0.0)
@@ -217,45 +222,79 @@ class Changes:
     def _stratum(self, low: FloatArray, high: FloatArray, *, tp: str) -> Box:
         """Return where the counts are if there are `low` to `high` positives.
 
-        `tp` says how many of them are above the cut: none, one at most, or some.
+        `tp` says how many of them are above the cut: none, one at most, some, or many.
         """
         box = self._box(np.array(_LAYERS[-1]), Interval(low, high))
         (k0, k1), n = self.n_pred, self.n
         most = np.minimum(box.tp.hi, high)
-        tp_hi = {"none": 0.0 * most, "one": np.minimum(most, 1.0), "some": most}[tp]
-        tp_lo = np.minimum(np.maximum(box.tp.lo, 1.0), tp_hi) if tp == "some" else 0.0
-        caught = Interval(tp_lo + 0.0 * tp_hi, tp_hi)
+        limits: dict[str, tuple[Any, float]] = {
+            "none": (0.0, 0.0),
+            "one": (0.0, 1.0),
+            "some": (1.0, np.inf),
+            "many": (self._many()[0], np.inf),
+        }
+        least, largest = limits[tp]
+        tp_hi = np.minimum(most, largest)
+        tp_lo = np.minimum(np.maximum(box.tp.lo, least), tp_hi)
+        caught = Interval(tp_lo, tp_hi)
         fn_hi = np.minimum(box.fn.hi, high - np.minimum(caught.lo, high))
         fn = Interval(np.minimum(np.maximum(low - caught.hi, box.fn.lo), fn_hi), fn_hi)
         fp = Interval(np.maximum(k0 - caught.hi, 0.0), np.maximum(k1 - caught.lo, 0.0))
         tn = Interval(np.maximum(n - k1 - fn.hi, 0.0), np.maximum(n - k0 - fn.lo, 0.0))
         return Box(caught, box.n_pred, box.n_pos, fp, fn, tn)
 
-    def _strata(self, low: FloatArray, high: FloatArray, shape: tuple[int, ...]) -> Any:
-        """Return bounds for each total of positives, TP = 0 being looked at by itself.
+    def _many(self) -> tuple[FloatArray, FloatArray]:
+        """Return a number of positives above the cut, and the chance to have fewer.
+
+        Chernoff's bound: P(X <= x) <= exp(x - m) (m / x)^x for x below the mean m.
+        """
+        mean = self.tp_mean[0]
+        many = np.maximum(np.floor(mean / 4.0), 1.0)
+        fewer = np.maximum(many - 1.0, 1e-300)
+        log = fewer - mean + fewer * np.log(np.maximum(mean, 1e-300) / fewer)
+        return many, np.where(
+            mean > 0.0, np.minimum(np.exp(log) * (1 + 1e-9), 1.0), 1.0
+        )
+
+    def _strata(
+        self, low: FloatArray, ends: tuple[FloatArray, FloatArray]
+    ) -> list[dict[str, tuple[FloatArray, FloatArray]]]:
+        """Return bounds for each range of totals, TP = 0 being looked at by itself.
+
+        Ranges have two ends each. There are bounds for either, and then bounds for
+        either if there are many positives above the cut.
 
         Roots have no finite slope at 0, but differences are finite: a second one is at
         most twice the span of the utility, or of a first one. Only the directions that
         add a true positive step from TP = 0 to 1, and want the slopes between.
         """
-        none, one, some = (
-            self._bounds(self._stratum(low, high, tp=x), shape)
-            for x in ("none", "one", "some")
-        )
-        out = {}
-        for name in none:
-            boxes = (
-                [none, some, one] if name in ("1", "a", "01", "11") else [none, some]
-            )
-            out[name] = (
-                np.minimum.reduce([box[name][0] for box in boxes]),
-                np.maximum.reduce([box[name][1] for box in boxes]),
-            )
-        step = 2.0 * np.maximum(*map(np.abs, out["0"]))
-        span = 2.0 * (out[""][1] - out[""][0])
-        for name, most in (("01", step), ("11", span)):
-            out[name] = np.maximum(out[name][0], -most), np.minimum(out[name][1], most)
-        return out
+        shape = (low.size, self.count)
+        kinds = ("none", "some", "one", "many")
+        boxes = [
+            self._stratum(low[:, None], high[:, None], tp=x)
+            for high in ends
+            for x in kinds
+        ]
+        # All at once: what an enclosure takes is mostly its many small steps.
+        found = self._bounds(_stacked(boxes, shape), (8 * low.size, self.count))
+        any_number: list[dict[str, tuple[FloatArray, FloatArray]]] = [{}, {}]
+        many: list[dict[str, tuple[FloatArray, FloatArray]]] = [{}, {}]
+        for name, pair in found.items():
+            last = 3 if name in ("1", "a", "01", "11") else 2
+            least, most = (x.reshape(2, 4, *shape) for x in pair)
+            for i in range(2):
+                any_number[i][name] = (
+                    least[i, :last].min(axis=0),
+                    most[i, :last].max(axis=0),
+                )
+                many[i][name] = least[i, 3], most[i, 3]
+        for here in (*any_number, *many):
+            step = 2.0 * np.maximum(*map(np.abs, here["0"]))
+            span = 2.0 * (here[""][1] - here[""][0])
+            for name, limit in (("01", step), ("11", span)):
+                low_end, high_end = here[name]
+                here[name] = np.maximum(low_end, -limit), np.minimum(high_end, limit)
+        return any_number + many
 
     def _caps_by_strata(self) -> FloatArray:
         """Return bounds on the expected utility by boxes for totals of positives."""
@@ -283,25 +322,68 @@ class Changes:
         """Take a box for every total of positives, as often as it occurs."""
         low, high, chance = _strata_of(self.ranking.total_law())
         shape = (low.size, self.count)
-        here = self._strata(low[:, None], high[:, None], shape)
-        after = np.minimum(high + 1.0, self.n)
-        flips = self._strata(low[:, None], after[:, None], shape)
-        moved, tail = self._moved(), self._beyond_strata()
+        found = self._strata(low, (high, np.minimum(high + 1.0, self.n)))
+        here, flips, here_many, flips_many = found
+        moved, tail, few = self._moved(), self._beyond_strata(), self._many()[1]
         for name in SECOND:
-            most = np.maximum(*map(np.abs, here[name]))
-            certain = weighted(chance, most)
-            self.bend[name] = certain + times(moved, most.max(axis=0)) + tail
+            bends = -here[name][0], -here_many[name][0]
+            self.bend[name] = _over(chance, moved, *bends, few) + tail
         lowest, highest = here[""]
         jump = np.empty(shape)
         jump[:-1] = np.maximum(highest[:-1], highest[1:])
         jump[:-1] -= np.minimum(lowest[:-1], lowest[1:])
         jump[-1] = highest[-1] - lowest[-1]
-        # Without one instance of the part, a total is at most twice as likely.
+        # Without one instance of the part, a total is at most twice as likely. And the
+        # total with it is another with the chance that this one is positive.
         weight = 2.0 * (chance + np.append(chance[1:], 0.0))
+        moved_on = np.minimum(moved + self.most_probable, 1.0)
         for name in ("a", "b"):
-            most = np.minimum(np.maximum(*map(np.abs, flips[name])), jump)
-            bound = weighted(weight, most) + times(moved, most.max(axis=0)) + tail
-            self.ends[name] = -bound, bound
+            ends = []
+            for sign, end in ((-1.0, 0), (1.0, 1)):
+                most = np.clip(sign * flips[name][end], -jump, jump)
+                bound = weighted(weight, np.abs(most)) + times(
+                    moved, np.abs(most).max(axis=0)
+                )
+                better = _over(
+                    chance, moved_on, most, sign * flips_many[name][end], few
+                )
+                ends.append(sign * (np.minimum(better, bound) + tail))
+            self.ends[name] = ends[0], ends[1]
+
+
+def _over(
+    chance: FloatArray,
+    moved: FloatArray,
+    high: FloatArray,
+    many: FloatArray,
+    few: FloatArray,
+) -> FloatArray:
+    """Bound an expectation over totals whose chances are off by `moved` in all.
+
+    `many` are bounds that hold but for a chance of `few`.
+    """
+    many = np.minimum(high, many)
+    with np.errstate(invalid="ignore"):  # no bound stays no bound
+        more = times(moved, many.max(axis=0) - many.min(axis=0))
+        more = more + times(few, (high - many).max(axis=0))
+    out = weighted(chance, many) + np.where(np.isnan(more), np.inf, more)
+    largest: FloatArray = high.max(axis=0)
+    return np.minimum(out, largest)
+
+
+def _stacked(boxes: list[Box], shape: tuple[int, ...]) -> Box:
+    """Return several boxes as one."""
+    return Box(
+        *(
+            Interval(
+                *(
+                    np.concatenate([np.broadcast_to(x, shape) for x in ends])
+                    for ends in zip(*intervals, strict=True)
+                )
+            )
+            for intervals in zip(*boxes, strict=True)
+        )
+    )
 
 
 def _expected(high: FloatArray, most: float) -> FloatArray:

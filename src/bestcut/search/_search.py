@@ -153,6 +153,11 @@ class CutSearch:
         """Variance of the number of positives in all."""
         return float(self.above[1, -1]) + self.ends[1].variance
 
+    @cached_property
+    def peak(self) -> FloatArray:
+        """What no probability below an edge exceeds: the mean of the part above it."""
+        return np.append(1.0, np.minimum(self.table.mean * (1 + 1e-12), 1.0))
+
     def total_law(self) -> Law:
         """Return the law of the number of positives in all."""
         return convolved(self._law(self.start.size - 1, below=False), self.ends[1].law)
