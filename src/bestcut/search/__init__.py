@@ -11,6 +11,7 @@ from bestcut.search._runs import (
     gap_in_words,
     gap_scope,
     gap_to,
+    outside,
     whole_curve_best,
 )
 from bestcut.search._search import CutSearch
@@ -29,5 +30,6 @@ __all__ = [
     "gap_in_words",
     "gap_scope",
     "gap_to",
+    "outside",
     "whole_curve_best",
 ]

@@ -24,7 +24,9 @@ EPS = float(np.finfo(float).eps)
 _SIZES = 16  # different numbers of instances that are worth a proof each
 # Evaluations of the metric that a decision may take; some 20 seconds.
 _AFFORDABLE = 2e9
-_DIRECT = 1 << 11  # so many cuts are looked at one by one
+# So many cuts are looked at one by one, and so many if both sides vary as much as this:
+# rules of few nodes stand for them then.
+_DIRECT, _DIRECT_BY_RULES, _VARIED = 1 << 11, 1 << 14, 1000.0
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ def best_cut_in_run(
     within = max(low, 1), min(high, size)
     if within[0] > within[1]:
         return None
-    if size <= _DIRECT:
+    varied = min(side.variance for side in sides) >= _VARIED
+    if size <= (_DIRECT_BY_RULES if varied else _DIRECT):
         return _directly(values, counts, metric, within, sides)
     table = RunTable(values, counts, min(_PARTS, size // 16))
     search = CutSearch(table, metric, *bounds, *sides)
@@ -103,7 +106,7 @@ def best_cut_in_run(
         inner = (search.side(first, below=False), search.side(last, below=True))
         part = _merged(*table.values(first, last))
         found.append(best_cut_in_run(*part, metric, bounds, inner))
-    edges = search.candidates
+    edges = outside(search.candidates, consecutive(kept))
     found.append(best_edge_of(search, edges[edges > 0], last_value))
     return best_of(found, search.enough)
 
@@ -114,6 +117,14 @@ def _merged(
     """Put together again what was shared out."""
     new = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
     return values[new], np.add.reduceat(counts, new)
+
+
+def outside(edges: NDArray[np.intp], runs: list[tuple[int, int]]) -> NDArray[np.intp]:
+    """Return the edges that are not among the cuts of runs, as the last of each is."""
+    inside = np.zeros(edges.size, dtype=np.bool_)
+    for first, last in runs:
+        inside |= (first < edges) & (edges <= last)
+    return edges[~inside]
 
 
 def best_edge_of(
@@ -211,7 +222,8 @@ def best_cut(eta: FloatArray, metric: Metric, low: int, high: int) -> BestCut:
         run = eta[start[first] : start[last]]
         curve = curve_between(run, metric, search.largest, *sides, search.worth)
         best = _better(best, int(start[first]), curve.whole(), search.sign, (low, high))
-    at = best_edge_of(search, search.candidates, lambda _: 0.0)
+    edges = outside(search.candidates, consecutive(kept))
+    at = best_edge_of(search, edges, lambda _: 0.0)
     if at is not None:
         pair = np.array([search.sign * at.utility]), np.array([at.error])
         best = _better(best, at.above.n, pair, search.sign, (low, high))

@@ -28,6 +28,7 @@ from bestcut.search import (
     gap_in_words,
     gap_scope,
     gap_to,
+    outside,
 )
 from bestcut.summary._bins import BINS, between, bin_of, geometry
 from bestcut.summary._table import BinTable
@@ -341,7 +342,8 @@ class Bracket:
         def threshold(edge: int) -> float:
             return float(values[bins == edge - 1][-1]) if edge > 0 else np.inf
 
-        found.append(best_edge_of(search, self._search.candidates, threshold))
+        edges = outside(self._search.candidates, self._candidates)
+        found.append(best_edge_of(search, edges, threshold))
         best = best_of(found, search.enough)
         assert best is not None  # some cut is allowed, and some edge or run holds it
         k, scope = best.above.n, gap_scope(self._table.n, self.metric)
