@@ -217,7 +217,7 @@ def best_cut(eta: FloatArray, metric: Metric, low: int, high: int) -> BestCut:
         search.look_closely(np.array([edge]))
         utility, error = float(search.utility[edge]), float(search.error[edge])
         return BestCut(int(start[edge]), utility, error, search.upper)
-    for first, last in consecutive(kept):
+    for first, last in _pieces(start, consecutive(kept)):
         sides = search.side(first, below=False), search.side(last, below=True)
         run = eta[start[first] : start[last]]
         curve = curve_between(run, metric, search.largest, *sides, search.worth)
@@ -229,6 +229,25 @@ def best_cut(eta: FloatArray, metric: Metric, low: int, high: int) -> BestCut:
         best = _better(best, at.above.n, pair, search.sign, (low, high))
         best = replace(best, upper=max(best.upper, at.upper))
     return best
+
+
+def _pieces(
+    start: NDArray[np.int64], runs: list[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Return runs of parts in pieces along which no side more than doubles.
+
+    Next to the ends of the ranking no rule would stand for all cuts of a longer one.
+    """
+    n, pieces = int(start[-1]), []
+    for first, last in runs:
+        begin = first
+        for part in range(first + 1, last):
+            end = start[part + 1]
+            if end > 2 * start[begin] or n - start[begin] > 2 * (n - end):
+                pieces.append((begin, part))
+                begin = part
+        pieces.append((begin, last))
+    return pieces
 
 
 def whole_curve_best(eta: FloatArray, metric: Metric, low: int, high: int) -> BestCut:
