@@ -29,7 +29,7 @@ from bestcut.goals import LawGoal, Question
 from bestcut.metrics import Metric, check_metric
 from bestcut.metrics._monotone import agreement_never_hurts, tp_never_hurts
 from bestcut.scores import Atoms, Rows, UtilityLaw, law_of_score
-from bestcut.scores._law import EPS, probability_error
+from bestcut.scores._law import EPS, first_that_holds, probability_error
 
 IntArray = NDArray[np.intp]
 
@@ -44,6 +44,10 @@ _SPACED = 16  # numbers of misses after which one is looked at before those betw
 # deviations: these are 0.6, 2.4 and 4.8 of them to either side of the most probable
 # pair, with probabilities of 0.2, 0.97 and 1 - 4e-6.
 _SHARES = (1 / 16, 1 / 4, 1 / 2)
+# Bounds on groups of cuts look at the misses this much more finely than at the cuts,
+# and only at those whose chance is not this small beside what is asked.
+_FINE = 8
+_RARE = 1e-6
 _EVALUATIONS = 1 << 14  # of the metric at a time: their arrays stay in the cache
 
 
@@ -162,10 +166,14 @@ class GoalSearch:
     def _rings(self, first: int) -> list[_Range]:
         """Look at the first cut, and return ranges of all cuts around it.
 
-        Each is twice as long as its neighbour that is nearer to the first cut: the
-        further away, the longer are the ranges that can be left out as a whole.
+        The further away, the longer are those that can be left out as a whole: what a
+        bound on a range gives away grows with its length, and what a cut lacks with the
+        square of its distance, over about n.
         """
-        steps = _SHORT * (2 ** np.arange(self.n.bit_length()) - 1)
+        far = [0]
+        while far[-1] < self.n:
+            far.append(far[-1] + max(_SHORT, far[-1] ** 2 // self.n))
+        steps = np.array(far)
         edges = np.concatenate([[0, self.n], first - steps, first + steps])
         edges = np.unique(np.clip(edges, 0, self.n))
         pairs = list(pairwise(edges.tolist()))
@@ -241,9 +249,8 @@ class GoalSearch:
     def _can_beat(self, at: _Range) -> bool:
         """Return whether a cut of the range could be better than the best so far."""
         caught = convolved(at.before, at.within)
-        group = _Block(
-            self.metric, at.low, self.n, True, _Table.of(caught), _Table.of(at.after)
-        )
+        tp, fn, more = _Table.of(caught), _Table.of(at.after), at.high - at.low
+        group = _Block(self.metric, at.low, self.n, True, tp, fn, more)
         alone = np.zeros(1, dtype=np.intp)
         return bool(self._excess(group, alone, alone)[0] > 0.0)
 
@@ -328,13 +335,22 @@ class _Block:
         Whether the metric never falls when a label is right.
     tp, fn : _Table
         The law of TP, and that of FN, for each cut.
+    more : int
+        How many cuts after it each of them stands for.
     """
 
     def __init__(
-        self, metric: Metric, low: int, n: int, rising: bool, tp: _Table, fn: _Table
+        self,
+        metric: Metric,
+        low: int,
+        n: int,
+        rising: bool,
+        tp: _Table,
+        fn: _Table,
+        more: int = 0,
     ) -> None:
         self.metric, self.low, self.n, self.rising = metric, low, n, rising
-        self.tp, self.fn = tp, fn
+        self.tp, self.fn, self.more = tp, fn, more
         self.lengths: tuple[int, ...] = _LENGTHS if rising else ()
         self.probability_error = probability_error(tp.pmf.shape[1] + fn.pmf.shape[1])
 
@@ -377,12 +393,28 @@ class _Block:
             )
         tail = np.zeros((starts.size, self.tp.pmf.shape[1] + 1))
         tail[:, :-1] = np.cumsum(self.tp.pmf[ends, ::-1], axis=1)[:, ::-1]
-        first = self._first(asked, starts)
+        columns = self._columns(asked, self.more + int(np.max(ends - starts)))
+        first = self._first(asked, starts, columns)
         reached = np.take_along_axis(tail, first, axis=1)
-        chance: FloatArray = np.einsum("ij,ij->i", self.fn.pmf[ends], reached)
+        missed = np.add.reduceat(self.fn.pmf[ends], columns, axis=1)
+        chance: FloatArray = np.einsum("ij,ij->i", missed, reached)
         return chance
 
-    def _first(self, asked: Question, which: IntArray) -> IntArray:
+    def _columns(self, asked: Question, length: int) -> IntArray:
+        """Return the numbers of misses to look at, for groups of so many cuts more.
+
+        Those between are counted as the next lower one, which is no worse: the bound
+        holds whatever the choice. It gives away little beside what a group does.
+        """
+        width = self.fn.pmf.shape[1]
+        if length == 0:
+            return np.arange(width)
+        rare = _RARE * min(asked.probability, 1.0 - asked.probability)
+        likely = np.flatnonzero(self.fn.pmf.max(axis=0) > rare)
+        some = np.arange(likely[0], likely[-1] + 1, length // _FINE + 1)
+        return np.unique(np.append(0, some))
+
+    def _first(self, asked: Question, which: IntArray, columns: IntArray) -> IntArray:
         """Return the first count of TP that reaches the utility, for each FN.
 
         With one more predicted positive, or one more positive missed, it is no lower:
@@ -390,16 +422,16 @@ class _Block:
         of the cuts on either side that are known: first both ends, then the middle,
         and so on. The metric is evaluated hardly twice for each pair.
         """
-        size, width = self.tp.pmf.shape[1], self.fn.pmf.shape[1]
+        size, width = self.tp.pmf.shape[1], columns.size
         last = which.size - 1
         first = np.zeros((which.size, width), dtype=np.intp)
         ends, every = np.unique([0, last]), np.arange(width)
-        some = every[::_SPACED]
+        some = columns[::_SPACED]
         low = np.zeros((ends.size, some.size), dtype=np.intp)
         high = np.full((ends.size, some.size + 1), size)
         high[:, :-1] = self._bisected(asked, which[ends], some, low, high[:, 1:])
         low, high = high[:, every // _SPACED], high[:, every // _SPACED + 1]
-        first[ends] = self._bisected(asked, which[ends], every, low, high)
+        first[ends] = self._bisected(asked, which[ends], columns, low, high)
         step = 1 << last.bit_length()
         most = max(_EVALUATIONS // width, 1)
         while step > 1:
@@ -408,7 +440,7 @@ class _Block:
             for i in range(0, new.size, most):
                 row = new[i : i + most]
                 low, high = first[row - step], first[np.minimum(row + step, last)]
-                first[row] = self._bisected(asked, which[row], every, low, high)
+                first[row] = self._bisected(asked, which[row], columns, low, high)
         return first
 
     def _bisected(
@@ -426,13 +458,13 @@ class _Block:
         low, high = low[row, column], high[row, column]
         k_there, fn_there = k[row], fn[column]
         utility = asked.utility[0]  # a block has one tolerance, and so one utility
-        for _ in range(int(np.max(high - low, initial=0)).bit_length()):
-            middle = (low + high) >> 1
-            value = self._utility(self.tp.start + middle, fn_there, k_there)
-            reached = asked.is_reached(value, utility)
-            high = np.where(reached, middle, high)
-            low = np.where(reached, low, np.minimum(middle + 1, high))
-        first[row, column] = low
+        first[row, column] = first_that_holds(
+            low,
+            high,
+            lambda index: asked.is_reached(
+                self._utility(self.tp.start + index, fn_there, k_there), utility
+            ),
+        )
         # More positives than predicted ones may be anything, as far as bounds go; more
         # misses than predicted negatives are impossible.
         caught = np.maximum(self.low + cuts[:, None] + 1 - self.tp.start, 0)
