@@ -36,9 +36,10 @@ IntArray = NDArray[np.intp]
 # The bound on a range costs about as much as 20 cuts that are looked at side by side,
 # and blocks of so many cuts have laws that are hardly wider than those of one cut.
 _SHORT = 256
-# Groups of cuts that are looked at before single ones: a group costs as much as one of
-# its cuts, so that these add a 16th and at most a fourth of all.
-_LENGTHS = (16, 4)
+# Groups of cuts that are looked at before the laws of their cuts are computed, and then
+# before single cuts: a group costs as much as one of its cuts.
+_GROUP = 16
+_LENGTHS = (4,)
 _SPACED = 16  # numbers of misses after which one is looked at before those between
 # Parts of both laws that are looked at before the whole. A window has some 19 standard
 # deviations: these are 0.6, 2.4 and 4.8 of them to either side of the most probable
@@ -49,6 +50,7 @@ _SHARES = (1 / 16, 1 / 4, 1 / 2)
 _FINE = 8
 _RARE = 1e-6
 _EVALUATIONS = 1 << 14  # of the metric at a time: their arrays stay in the cache
+_FEW = 1 << 12  # of them: fewer at a time take hardly less
 
 
 class _Range(NamedTuple):
@@ -195,6 +197,10 @@ class GoalSearch:
         if self.rising and not self._can_beat(at):
             return []
         if at.high - at.low <= _SHORT:
+            shorter = self._narrower(at) if self.rising else at
+            if shorter is None:
+                return []
+            at = shorter
             eta = self.eta[at.low : at.high]
             tp, fn = _Table.running(at.before, eta), _Table.running(at.after, eta[::-1])
             fn = fn._replace(pmf=fn.pmf[::-1])
@@ -249,10 +255,54 @@ class GoalSearch:
     def _can_beat(self, at: _Range) -> bool:
         """Return whether a cut of the range could be better than the best so far."""
         caught = convolved(at.before, at.within)
-        tp, fn, more = _Table.of(caught), _Table.of(at.after), at.high - at.low
-        group = _Block(self.metric, at.low, self.n, True, tp, fn, more)
-        alone = np.zeros(1, dtype=np.intp)
-        return bool(self._excess(group, alone, alone)[0] > 0.0)
+        tp, fn = _Table.of(caught), _Table.of(at.after)
+        return self._groups_that_can_beat(at, tp, fn, at.high - at.low).size > 0
+
+    def _narrower(self, at: _Range) -> _Range | None:
+        """Return a short range without the groups at its ends that cannot be better.
+
+        None is returned if no group can.
+        """
+        eta = self.eta[at.low : at.high]
+        groups = _laws_of_groups(eta)
+        tp = _Table.by_group(at.before, groups)
+        fn = _Table.by_group(at.after, groups[::-1])
+        fn = fn._replace(pmf=fn.pmf[::-1])
+        left = self._groups_that_can_beat(
+            at, _Table(tp.start, tp.pmf[1:]), _Table(fn.start, fn.pmf[1:]), _GROUP
+        )
+        if not left.size:
+            return None
+        first, last = int(left[0]), int(left[-1]) + 1
+        low, high = at.low + first * _GROUP, min(at.low + last * _GROUP, at.high)
+        return _Range(low, high, tp.law(first), NOTHING, fn.law(last))
+
+    def _groups_that_can_beat(
+        self, at: _Range, tp: _Table, fn: _Table, step: int
+    ) -> IntArray:
+        """Return which groups of cuts of a range could be better than the best so far.
+
+        Each begins `step` cuts after the one before it; the laws are those of the
+        positives among the first instances up to its end, and after it.
+        """
+        group = _Block(self.metric, at.low, self.n, True, tp, fn, step)
+        which = np.arange(tp.pmf.shape[0])
+        return np.flatnonzero(self._excess(group, which, which) > 0.0)
+
+
+def _laws_of_groups(eta: FloatArray) -> FloatArray:
+    """Return the laws of the positives of every `_GROUP` instances, a row for each."""
+    count = -(-eta.size // _GROUP)
+    yes = np.zeros((count, _GROUP, 1))
+    yes.ravel()[: eta.size] = eta
+    no = 1.0 - yes
+    pmf = np.zeros((count, _GROUP + 1))
+    pmf[:, 0] = 1.0
+    for i in range(_GROUP):
+        moved = yes[:, i] * pmf[:, :-1]
+        pmf *= no[:, i]
+        pmf[:, 1:] += moved
+    return pmf
 
 
 class _Opposite(Metric):
@@ -308,8 +358,24 @@ class _Table(NamedTuple):
         for row, after, p in zip(pmf, pmf[1:], eta.tolist(), strict=False):
             np.multiply(row, 1.0 - p, out=after)
             after[1:] += p * row[:-1]
-        last = trimmed(start.start, pmf.max(axis=0))
-        low = last.start - start.start
+        return cls._of_rows(start.start, pmf)
+
+    @classmethod
+    def by_group(cls, start: Law, groups: FloatArray) -> _Table:
+        """Return the laws after 0, 1, ... groups of instances more."""
+        count, more = groups.shape[0], groups.shape[1] - 1
+        pmf = np.zeros((count + 1, start.pmf.size + count * more))
+        pmf[0, : start.pmf.size] = start.pmf
+        for i, group in enumerate(groups):
+            law = np.convolve(pmf[i, : start.pmf.size + i * more], group)
+            pmf[i + 1, : law.size] = law
+        return cls._of_rows(start.start, pmf)
+
+    @classmethod
+    def _of_rows(cls, start: int, pmf: FloatArray) -> _Table:
+        """Return the laws on a window without what is negligible in all of them."""
+        last = trimmed(start, pmf.max(axis=0))
+        low = last.start - start
         return cls(last.start, pmf[:, low : low + last.pmf.size])
 
     @property
@@ -335,8 +401,8 @@ class _Block:
         Whether the metric never falls when a label is right.
     tp, fn : _Table
         The law of TP, and that of FN, for each cut.
-    more : int
-        How many cuts after it each of them stands for.
+    step : int
+        How many cuts further the next one is.
     """
 
     def __init__(
@@ -347,10 +413,10 @@ class _Block:
         rising: bool,
         tp: _Table,
         fn: _Table,
-        more: int = 0,
+        step: int = 1,
     ) -> None:
         self.metric, self.low, self.n, self.rising = metric, low, n, rising
-        self.tp, self.fn, self.more = tp, fn, more
+        self.tp, self.fn, self.step = tp, fn, step
         self.lengths: tuple[int, ...] = _LENGTHS if rising else ()
         self.probability_error = probability_error(tp.pmf.shape[1] + fn.pmf.shape[1])
 
@@ -367,7 +433,7 @@ class _Block:
 
         As of `Rows`, from the utilities of all pairs of a lowest or highest count.
         """
-        cuts = self.low + np.arange(self.tp.pmf.shape[0], dtype=np.float64)
+        cuts = self.low + self.step * np.arange(self.tp.pmf.shape[0], dtype=np.float64)
         tp, fn = (table.counts[[0, -1], None] for table in (self.tp, self.fn))
         ends = self._utility(tp[:, None], fn, cuts[[0, -1]])
         return np.full(cuts.size, 16 * EPS * np.max(np.abs(ends)))
@@ -393,7 +459,7 @@ class _Block:
             )
         tail = np.zeros((starts.size, self.tp.pmf.shape[1] + 1))
         tail[:, :-1] = np.cumsum(self.tp.pmf[ends, ::-1], axis=1)[:, ::-1]
-        columns = self._columns(asked, self.more + int(np.max(ends - starts)))
+        columns = self._columns(asked, self.step * (int(np.max(ends - starts)) + 1))
         first = self._first(asked, starts, columns)
         reached = np.take_along_axis(tail, first, axis=1)
         missed = np.add.reduceat(self.fn.pmf[ends], columns, axis=1)
@@ -401,17 +467,17 @@ class _Block:
         return chance
 
     def _columns(self, asked: Question, length: int) -> IntArray:
-        """Return the numbers of misses to look at, for groups of so many cuts more.
+        """Return the numbers of misses to look at, for groups of so many cuts.
 
         Those between are counted as the next lower one, which is no worse: the bound
         holds whatever the choice. It gives away little beside what a group does.
         """
         width = self.fn.pmf.shape[1]
-        if length == 0:
+        if length == 1:
             return np.arange(width)
         rare = _RARE * min(asked.probability, 1.0 - asked.probability)
         likely = np.flatnonzero(self.fn.pmf.max(axis=0) > rare)
-        some = np.arange(likely[0], likely[-1] + 1, length // _FINE + 1)
+        some = np.arange(likely[0], likely[-1] + 1, -(-length // _FINE))
         return np.unique(np.append(0, some))
 
     def _first(self, asked: Question, which: IntArray, columns: IntArray) -> IntArray:
@@ -419,8 +485,9 @@ class _Block:
 
         With one more predicted positive, or one more positive missed, it is no lower:
         the metric never falls when a label is right. So it is looked for between those
-        of the cuts on either side that are known: first both ends, then the middle,
-        and so on. The metric is evaluated hardly twice for each pair.
+        of the cuts on either side that are known: first both ends, then some between,
+        and so on. The metric is evaluated hardly twice for each pair, where these are
+        many.
         """
         size, width = self.tp.pmf.shape[1], columns.size
         last = which.size - 1
@@ -432,15 +499,20 @@ class _Block:
         high[:, :-1] = self._bisected(asked, which[ends], some, low, high[:, 1:])
         low, high = high[:, every // _SPACED], high[:, every // _SPACED + 1]
         first[ends] = self._bisected(asked, which[ends], columns, low, high)
-        step = 1 << last.bit_length()
+        known = 1 << last.bit_length()
         most = max(_EVALUATIONS // width, 1)
-        while step > 1:
-            step //= 2
-            new = np.arange(step, last, 2 * step)
+        while known > 1:
+            step = known // 2
+            while step > 1 and last // step * width < _FEW:
+                step //= 2
+            new = np.arange(step, last, step)
+            new = new[new % known > 0]
             for i in range(0, new.size, most):
                 row = new[i : i + most]
-                low, high = first[row - step], first[np.minimum(row + step, last)]
+                before = row // known * known
+                low, high = first[before], first[np.minimum(before + known, last)]
                 first[row] = self._bisected(asked, which[row], columns, low, high)
+            known = step
         return first
 
     def _bisected(
@@ -452,7 +524,8 @@ class _Block:
         high: IntArray,
     ) -> IntArray:
         """Return the first count of TP that reaches the utility, from low to high."""
-        k, fn = (self.low + cuts).astype(np.float64), self.fn.counts[columns]
+        cuts = self.low + self.step * cuts
+        k, fn = cuts.astype(np.float64), self.fn.counts[columns]
         first = low.copy()
         row, column = np.nonzero(low < high)
         low, high = low[row, column], high[row, column]
@@ -467,7 +540,7 @@ class _Block:
         )
         # More positives than predicted ones may be anything, as far as bounds go; more
         # misses than predicted negatives are impossible.
-        caught = np.maximum(self.low + cuts[:, None] + 1 - self.tp.start, 0)
+        caught = np.maximum(cuts[:, None] + 1 - self.tp.start, 0)
         possible = fn <= (self.n - k)[:, None]
         return np.where(possible, np.minimum(first, caught), self.tp.pmf.shape[1])
 
