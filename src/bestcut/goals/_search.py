@@ -6,9 +6,9 @@ first `low`, whatever the labels turn out to be; the positives are as many as th
 A metric that never falls when a prediction is corrected is then at most what it is at
 these two extremes, in every case, so its quantiles and its probabilities of reaching a
 score are at most theirs. A range of cuts whose extremes do not beat the best cut found
-so far is left out, another one is halved, and the cuts of a short one are looked at
-side by side. Where it is not proved, for these n instances, that the metric never
-falls, every cut is looked at.
+so far is left out, another one is halved. Of a short one, groups of cuts are looked at
+side by side in the same way, and then the cuts of those that are left. Where it is not
+proved, for these n instances, that the metric never falls, every cut is looked at.
 
 Near its maximum a curve is flat, and about sqrt(n) cuts are looked at; a look takes
 some sqrt(n) evaluations of the metric.
