@@ -9,7 +9,8 @@ therefore all that is kept.
 The law of S as a rule of m nodes: with Z = (S - mu) / sigma and
 h_j = E[He_j(Z)] / j!, the nodes are those of Gauss and Hermite, mu + sigma z_i, and the
 weights w_i sum_{j<m} h_j He_j(z_i). Any polynomial of degree below m is integrated
-exactly.
+exactly. For three nodes there is a better rule: the Gauss rule of the law of S itself,
+with positive weights, which serves however small the variance is.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ from bestcut._validation import FloatArray
 # From this variance on a law is computed from cumulants where it is not asked for in
 # parts: its characteristic function vanishes long before their series ends.
 LEAST_VARIANCE = 121.0
+GAUSS = 3  # nodes of the rule that is exact up to degree five
+_NO_VARIANCE = 1e-300
+_UNLIKELY = 1e-10  # chance of two, of that of one, which rounding hides
 
 
 def features(eta: FloatArray, count: int) -> FloatArray:
@@ -91,9 +95,57 @@ def hermite_coefficients(kappa: FloatArray) -> FloatArray:
     return h
 
 
-def hermite_law(sums: FloatArray, nodes: int) -> tuple[FloatArray, FloatArray]:
+def rule_of_sums(sums: FloatArray, nodes: int) -> tuple[FloatArray, FloatArray]:
     """Return nodes and weights, a column for each column of feature sums."""
+    if nodes == GAUSS:
+        return _gauss_rule(cumulant_matrix(5) @ sums[:5])
     kappa = cumulant_matrix(nodes) @ sums[:nodes]
     z, basis = hermite_rule(nodes)
     at = kappa[0] + np.multiply.outer(z, np.sqrt(kappa[1]))
     return at, basis @ hermite_coefficients(kappa)
+
+
+def features_of_rule(nodes: int) -> int:
+    """Return how many features a rule is made from."""
+    return 5 if nodes == GAUSS else nodes
+
+
+def _gauss_rule(kappa: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the Gauss rule of the distribution itself, from five cumulants.
+
+    Around the mean its orthogonal polynomials are 1, x, p2 = x (x - g) - kappa_2 and
+    p3 = (x - h) p2 - x |p2|² / kappa_2, whose zeros are the nodes (Lemma 6).
+    """
+    mean, variance, k3, k4, k5 = kappa
+    k2 = np.maximum(variance, _NO_VARIANCE)
+    g = k3 / k2
+    norm = k4 - g * k3 + 2.0 * k2 * k2  # |p2|²
+    # More than one is all but impossible: two nodes are enough, and p2 has them.
+    single = norm <= _UNLIKELY * k2
+    norm = np.where(single, k2, norm)
+    h = np.where(single, g, (k5 + 6.0 * k3 * k2 - g * k4) / norm - g)
+    far = (g + np.copysign(np.sqrt(g * g + 4.0 * k2), g)) / 2.0
+    x = np.where(
+        single, np.stack([far, -k2 / far, 0.0 * g]), _zeros(g, h, k2, norm / k2)
+    )
+    p2 = x * (x - g) - k2
+    weights = 1.0 / (1.0 + x * x / k2 + np.where(single, 0.0, p2 * p2 / norm))
+    weights[2] = np.where(single, 0.0, weights[2])
+    return mean + x, weights / weights.sum(axis=0)
+
+
+def _zeros(g: FloatArray, h: FloatArray, k2: FloatArray, b2: FloatArray) -> FloatArray:
+    """Return the zeros of p3, by Viete's formula and two steps of Newton's method."""
+    middle = (g + h) / 3.0
+    a, b, c = -middle, g - middle, h - middle
+    size = np.sqrt((a * a + b * b + c * c + 2.0 * (k2 + b2)) / 6.0)
+    half = (a * (b * c - b2) - k2 * c) / (2.0 * size**3)
+    angle = np.arccos(np.clip(half, -1.0, 1.0)) / 3.0
+    turns = np.array([[0.0], [2.0], [4.0]]) * (np.pi / 3.0)
+    x: FloatArray = middle + 2.0 * size * np.cos(angle + turns)
+    for _ in range(2):
+        p2 = x * (x - g) - k2
+        value = (x - h) * p2 - b2 * x
+        slope = p2 + (x - h) * (2.0 * x - g) - b2
+        x = x - np.where(slope == 0.0, 0.0, value / np.where(slope == 0.0, 1.0, slope))
+    return x

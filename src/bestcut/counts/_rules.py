@@ -151,6 +151,21 @@ def stray(variance: FloatArray, log_chance: FloatArray | float) -> FloatArray:
     return out
 
 
+def gauss_error(
+    variance: FloatArray, radius: FloatArray, size: FloatArray, largest: float
+) -> FloatArray:
+    """Bound |E f(S) - Q f| for the rule of three nodes (Lemma 6).
+
+    `radius` and `size` as for `rule_error`; `largest` bounds f at every real value
+    between 0 and the number of instances.
+    """
+    # The sixth central moment, with |kappa_r| <= variance.
+    moment = variance * (1.0 + variance * (25.0 + 15.0 * variance))
+    with np.errstate(all="ignore"):
+        error = moment / radius**6 * (23.0 * size + 3.8 * largest)
+    return np.where(np.isfinite(error), error, np.inf)
+
+
 def rule_error(
     nodes: int,
     variance: tuple[FloatArray, FloatArray],

@@ -9,16 +9,19 @@ w_q of the law of S,
 and A_q grows along the ranking by one term for each instance. Beyond the middle the sum
 is over the instances below the cut, with a = S - b: either way the terms stay of the
 size of the score, where a single form would cancel at the far end.
+
+Most metrics are separable: delta is a function of k times one of S. Their sum over the
+nodes is taken first, so that a single number grows along the ranking.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bestcut._validation import FloatArray
 from bestcut.counts._moments import (
@@ -27,75 +30,68 @@ from bestcut.counts._moments import (
     hermite_coefficients,
     hermite_rule,
 )
-from bestcut.counts._window import dropped, given_positive, law_error, law_of
+from bestcut.counts._window import EPS, dropped, given_positive, law_error, law_of
 from bestcut.curve._blocks import (
     BlockCurve,
-    block_edges,
     running_error,
     running_sums,
     running_totals,
 )
-from bestcut.curve._proof import plan_total
+from bestcut.curve._proof import NO_RULE, SMALLEST_VARIANCE, plan_total
 from bestcut.metrics._base import ratio
 
 _SMALL = 0.1  # probabilities this near to 0 or 1 enter A_q by a short series
 _SERIES_END = 1e-18
 _FEW = 256
+_LONG, _SHORT = 4096, 1024  # blocks of a rule, and of an exact distribution
+_CANCELLED = 3.0  # terms so much larger than the score are put up with
+_TINY = 32  # instances whose sums are never long enough to round much
+_FEWEST = 16  # from so many instances on sums over S are taken first
+_SEPARABLE = 150.0  # below this variance every value of S is as fast as a rule
 _EVALUATIONS = 40_000  # of the metric at a time: temporaries stay in cache
 
 
-@dataclass(frozen=True)
-class Piece:
-    """Instances start..stop-1 of the ranking, and how they enter A_q.
-
-    They add ``tilt @ rows(eta).sum(axis=1)``; without a tilt, the rows are the A_q.
-    `terms` says how many columns of the tilt a block needs whose first, or last,
-    probability is the one furthest from 0, or 1. `sums` are the rows' sums over each
-    block, where they are known already.
-    """
-
-    start: int
-    stop: int
-    rows: Callable[[FloatArray, int], FloatArray]
-    terms: Callable[[FloatArray], int]
-    tilt: FloatArray | None = None
-    sums: FloatArray | None = None
-
-
-@dataclass(frozen=True)
-class TotalRule:
+class TotalRule(Protocol):
     """Nodes and weights of the law of S, and how A_q grows along the ranking."""
 
     nodes: FloatArray
     weights: FloatArray
-    pieces: tuple[Piece, ...]
+
+    def added(self, eta: FloatArray, slope: FloatArray | None) -> FloatArray:
+        """Return what instances add to A_q, in columns; or to ``slope @ A``."""
 
 
-def _edges(n: int, starts: tuple[int, ...] = ()) -> list[int]:
-    """Return the edges of the blocks; the middle, where the sums turn, is one."""
-    edges: list[int] = block_edges(n, also=(*starts, n // 2)).tolist()
-    return edges
+class HermiteRule:
+    """A few nodes; exact for polynomials.
+
+    E[S1 He_j(Z)] / j! = sum_{i<=j} h_{j-i} kappa_{i+1}(S1) / (sigma^i i!).
+    """
+
+    def __init__(self, sums: FloatArray, nodes: int) -> None:
+        kappa = cumulant_matrix(nodes) @ sums
+        sigma = float(np.sqrt(kappa[1]))
+        z, basis = hermite_rule(nodes)
+        h = hermite_coefficients(kappa[:, None])[:, 0]
+        lift = np.zeros((nodes, nodes))
+        scale = 1.0
+        for i in range(nodes):
+            lift[i:, i] = h[: nodes - i] * scale
+            scale /= sigma * (i + 1)
+        self.nodes, self.weights = kappa[0] + sigma * z, basis @ h
+        self.tilt: FloatArray = basis @ lift @ cumulant_matrix(nodes)
+
+    def added(self, eta: FloatArray, slope: FloatArray | None) -> FloatArray:
+        """Return what instances add to A_q, in columns; or to ``slope @ A``."""
+        return self.of_features(features(eta, self.nodes.size), slope)
+
+    def of_features(self, rows: FloatArray, slope: FloatArray | None) -> FloatArray:
+        """Return the same from the features, or from their sums."""
+        tilt = self.tilt if slope is None else slope @ self.tilt
+        out: FloatArray = tilt @ rows
+        return out
 
 
-def _hermite_rule(eta: FloatArray, nodes: int) -> TotalRule:
-    """E[S1 He_j(Z)] / j! = sum_{i<=j} h_{j-i} kappa_{i+1}(S1) / (sigma^i i!)."""
-    blocks = pairwise(_edges(eta.size))
-    sums = np.stack([features(eta[a:b], nodes).sum(axis=1) for a, b in blocks], axis=1)
-    kappa = cumulant_matrix(nodes) @ running_totals(sums)[0][:, -1]
-    sigma = float(np.sqrt(kappa[1]))
-    z, basis = hermite_rule(nodes)
-    h = hermite_coefficients(kappa[:, None])[:, 0]
-    lift = np.zeros((nodes, nodes))
-    scale = 1.0
-    for i in range(nodes):
-        lift[i:, i] = h[: nodes - i] * scale
-        scale /= sigma * (i + 1)
-    tilt = basis @ lift @ cumulant_matrix(nodes)
-    piece = Piece(0, eta.size, features, lambda x: nodes, tilt, sums)
-    return TotalRule(kappa[0] + sigma * z, basis @ h, (piece,))
-
-
-def _exact_rule(eta: FloatArray) -> TotalRule:
+class ExactRule:
     """Every value of S, with its probability.
 
     An instance adds eta P(S = s, given that it is positive): the coefficients of
@@ -103,30 +99,44 @@ def _exact_rule(eta: FloatArray) -> TotalRule:
     sum_j eta^(j+1) (1 - z)^j z G, and near eta = 1, with u = 1 - eta, it is
     sum_j eta u^j (1 - 1/z)^j G: differences of the law. In between it is divided out.
     """
-    law = law_of(eta)
-    n = eta.size
-    top, bottom = np.searchsorted(-eta, [_SMALL - 1.0, -_SMALL]).tolist()
-    if n <= _FEW:
-        top, bottom = 0, n
-    pieces = []
-    if top > 0:
-        piece = _series(law.pmf, 0, top, down=True)
-        if law.start == 0 and piece.tilt is not None:
-            piece.tilt[0] = 0.0  # exactly: a positive is counted
-        pieces.append(piece)
-    if top < bottom:
-        between = Piece(
-            top, bottom, lambda x, _: x * given_positive(law, x), lambda x: 0
-        )
-        pieces.append(between)
-    if bottom < n:
-        moved = np.concatenate([[0.0], law.pmf[:-1]])
-        pieces.append(_series(moved, bottom, n, down=False))
-    return TotalRule(law.counts, law.pmf, tuple(pieces))
+
+    def __init__(self, eta: FloatArray) -> None:
+        self.law, self.few = law_of(eta), eta.size <= _FEW
+        self.nodes, self.weights = self.law.counts, self.law.pmf
+
+    @cached_property
+    def near_one(self) -> FloatArray:
+        """The terms of the series in 1 - eta, a column for each power."""
+        out = _differences(self.law.pmf, down=True)
+        if self.law.start == 0:
+            out[0] = 0.0  # exactly: a positive is counted
+        return out
+
+    @cached_property
+    def near_zero(self) -> FloatArray:
+        """The terms of the series in eta, a column for each power."""
+        return _differences(np.append(0.0, self.law.pmf[:-1]), down=False)
+
+    def added(self, eta: FloatArray, slope: FloatArray | None) -> FloatArray:
+        """Return what instances add to A_q, in columns; or to ``slope @ A``."""
+        ends = [_SMALL - 1.0, -_SMALL]
+        top, bottom = np.searchsorted(-eta, ends).tolist()
+        if self.few:
+            top, bottom = 0, eta.size
+        parts = []
+        if top > 0:
+            parts.append(_series(self.near_one, 1.0 - eta[:top], eta[:top], slope))
+        if top < bottom:
+            between = eta[top:bottom]
+            table = given_positive(self.law, between)
+            parts.append(between * (table if slope is None else slope @ table))
+        if bottom < eta.size:
+            parts.append(_series(self.near_zero, eta[bottom:], eta[bottom:], slope))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
-def _series(first: FloatArray, start: int, stop: int, *, down: bool) -> Piece:
-    """Return the piece of probabilities near 1 (`down`) or near 0."""
+def _differences(first: FloatArray, *, down: bool) -> FloatArray:
+    """Return a law's differences of all orders that a series needs, in columns."""
     columns, size = [first], 1.0
     while size * np.abs(columns[-1]).sum() > _SERIES_END:
         moved = np.zeros_like(first)
@@ -136,22 +146,106 @@ def _series(first: FloatArray, start: int, stop: int, *, down: bool) -> Piece:
             moved[1:] = columns[-1][:-1]
         columns.append(columns[-1] - moved)
         size *= _SMALL
+    return np.stack(columns, axis=1)
 
-    def rows(eta: FloatArray, count: int) -> FloatArray:
-        factor = 1.0 - eta if down else eta
-        out = np.empty((count, eta.size))
-        out[0] = eta
-        for row in range(1, count):
-            np.multiply(out[row - 1], factor, out=out[row])
-        return out
 
-    def terms(eta: FloatArray) -> int:
-        # A difference at most doubles the sum of absolute values.
-        largest = 2.0 * float(1.0 - eta[-1] if down else eta[0])
-        needed = np.log(_SERIES_END) / np.log(max(largest, 1e-300))
-        return min(len(columns), 2 + int(needed))
+def _series(
+    terms: FloatArray, small: FloatArray, eta: FloatArray, slope: FloatArray | None
+) -> FloatArray:
+    """Return sum_j terms_j small^j eta, or `slope` times that."""
+    # A difference at most doubles the sum of absolute values.
+    largest = 2.0 * float(small.max())
+    needed = np.log(_SERIES_END) / np.log(max(largest, 1e-300))
+    count = min(terms.shape[1], 2 + int(needed))
+    powers = np.empty((count, eta.size))
+    powers[0] = eta
+    for row in range(1, count):
+        np.multiply(powers[row - 1], small, out=powers[row])
+    tilt = terms[:, :count] if slope is None else slope @ terms[:, :count]
+    out: FloatArray = tilt @ powers
+    return out
 
-    return Piece(start, stop, rows, terms, np.stack(columns, axis=1))
+
+class Separated:
+    """A metric whose delta is a function of k times one of S, summed over S.
+
+    With delta = g(k) h(s), alpha a function of s alone and beta linear in k,
+
+        E f = (U(k) + (1 - k/n) first + (k/n) last) / g(k),   U = sum_q slope_q A_q,
+
+    where slope = alpha / h, and first and last are the sums of w beta / h at k = 0 and
+    k = n. Below the middle, U is for the instances below and beta becomes
+    alpha s + beta.
+    """
+
+    def __init__(self, metric: Any, rule: TotalRule, n: int) -> None:
+        self.metric, self.rule, self.n = metric, rule, n
+        nodes, weights, size = rule.nodes, rule.weights, float(n)
+        alpha, _, h = metric.affine(float(n // 2), nodes, size)
+        known = h != 0
+        self.undefined = np.flatnonzero(~np.broadcast_to(known, nodes.shape))
+        h = np.where(known, h, np.inf)
+        self.slope: FloatArray = (alpha / np.broadcast_to(h, nodes.shape))[None]
+        self.ends = {}
+        for above in (True, False):
+            moved = 0.0 if above else alpha * nodes
+            for k in (0.0, size):
+                beta = metric.affine(k, nodes, size)[1]
+                share = np.abs(weights / h)
+                sums = (
+                    weights / h * (beta + moved),
+                    share * np.abs(beta + moved),
+                    share * (np.abs(beta) + np.abs(moved)),
+                )
+                self.ends[above, k] = np.array([x.sum() for x in sums])
+        self.reference = nodes[np.argmax(np.where(known, weights, -np.inf))]
+        self.scale = float(metric.affine(float(n // 2), self.reference, size)[2])
+
+    def is_sound(self) -> bool:
+        """Return whether no two terms of U cancel, and some are defined."""
+        return self.scale != 0 and bool(
+            np.all(self.slope >= 0) or np.all(self.slope <= 0)
+        )
+
+    def expected(
+        self, cuts: FloatArray, part: FloatArray, above: bool
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return E f at `cuts`, the sum of its absolute terms, and what beta rounds.
+
+        `part` is U, over the instances above or below.
+        """
+        n = float(self.n)
+        rest = n - cuts
+        first, last = self.ends[above, 0.0] / n, self.ends[above, n] / n
+        value = rest * first[0] + cuts * last[0] + (part if above else -part)
+        terms = rest * first[1] + cuts * last[1] + np.abs(part)
+        rounds = EPS * (rest * first[2] + cuts * last[2])
+        g = self.metric.affine(cuts, self.reference, n)[2] / self.scale
+        g = np.broadcast_to(g, cuts.shape)
+        if not self.undefined.size and np.all(g):
+            return value / g, terms / np.abs(g), rounds / np.abs(g)
+        where = np.where(g == 0, 1.0, g)
+        value, terms, rounds = (x / np.abs(where) for x in (value, terms, rounds))
+        value = np.where(where < 0, -value, value)
+        for nodes, cut in (
+            (self.undefined, np.flatnonzero(g)),
+            (np.arange(self.slope.size), np.flatnonzero(g == 0)),
+        ):
+            weights = self.rule.weights[nodes, None]
+            nothing = self.metric.undefined(cuts[cut], self.rule.nodes[nodes, None], n)
+            here = weights * np.broadcast_to(nothing, (nodes.size, cut.size))
+            keep = g[cut] != 0
+            value[cut] = keep * value[cut] + here.sum(axis=0)
+            terms[cut] = keep * terms[cut] + np.abs(here).sum(axis=0)
+        return value, terms, rounds
+
+
+def _separated(metric: Any, rule: TotalRule, n: int) -> Separated | None:
+    """Return the sums over S of a separable metric, if they are of any use."""
+    if "separable" not in metric.traits or n < _FEWEST:
+        return None
+    out = Separated(metric, rule, n)
+    return out if out.is_sound() else None
 
 
 class AffineCurve(BlockCurve):
@@ -164,69 +258,98 @@ class AffineCurve(BlockCurve):
         self.eta, self.metric, self.n = eta, metric, eta.size
         self.largest = largest
         mean, variance = float(eta.sum()), float(np.sum(eta * (1.0 - eta)))
-        self.plan = plan_total(metric, mean, eta.size - mean, variance, largest)
-        self.rule = (
-            _hermite_rule(eta, self.plan.nodes) if self.plan.nodes else _exact_rule(eta)
-        )
-        self.divided: dict[int, FloatArray] = {}
-        self.nodes = self.rule.nodes[:, None]
-        self.weights = self.rule.weights[:, None]
-        bounds = tuple(piece.start for piece in self.rule.pieces)
-        self.edges = np.array(_edges(self.n, bounds), dtype=np.intp)
-        self.piece_of = np.searchsorted(bounds, self.edges[:-1], side="right") - 1
-        self.above, self.below = running_totals(self._totals())
+        least = _SEPARABLE if "separable" in metric.traits else SMALLEST_VARIANCE
+        self.plan = NO_RULE
+        if variance >= least and self.n > _FEW:
+            self.plan = plan_total(metric, mean, self.n - mean, variance, largest)
+        self.edges, self.ruled = self._blocks()
+        self.rules: dict[bool, TotalRule] = {}
+        self.separated: dict[bool, Separated | None] = {}
+        self.above: dict[bool, FloatArray] = {}
+        self.below: dict[bool, FloatArray] = {}
+        for ruled in set(self.ruled.tolist()):
+            self._prepare(ruled)
 
-    def _totals(self) -> FloatArray:
-        """Return what each block adds to A_q."""
-        first = self.rule.pieces[0]
-        if first.tilt is not None and first.sums is not None:
-            return first.tilt @ first.sums
-        out = np.empty((self.rule.nodes.size, self.edges.size - 1))
-        for j in range(out.shape[1]):
-            tilt, rows = self._terms(j)
-            sums = rows.sum(axis=1)
-            out[:, j] = sums if tilt is None else tilt @ sums
-        return out
+    def _blocks(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Return the edges of blocks, and which of these the rule is proved for.
 
-    def _terms(self, j: int) -> tuple[FloatArray | None, FloatArray]:
-        """Return the tilt and the rows of block j."""
-        piece = self.rule.pieces[self.piece_of[j]]
-        block = self.eta[self.edges[j] : self.edges[j + 1]]
-        if piece.tilt is None:  # few instances, and divisions worth keeping
-            if j not in self.divided:
-                self.divided[j] = piece.rows(block, 0)
-            return None, self.divided[j]
-        count = piece.terms(block)
-        return piece.tilt[:, :count], piece.rows(block, count)
+        The middle, where the sums turn, is an edge, and so is where the proof ends.
+        """
+        n, start, proved = self.n, self.plan.start, self.plan.proved
+        if n <= _TINY or (n <= _FEW and self._cancels_little()):
+            return np.array([0, n]), np.zeros(1, dtype=np.bool_)
+        turns = start[1:][np.diff(proved)].astype(np.intp)
+        one_number = "separable" in self.metric.traits
+        step = _LONG if one_number or np.all(proved) else _SHORT
+        edges = np.unique([*range(0, n, step), n // 2, *turns, n]).astype(np.intp)
+        ruled = proved[np.searchsorted(start, edges[:-1], side="right") - 1]
+        # A cut where the proof begins is the last one of the block before.
+        ruled &= proved[np.searchsorted(start, edges[1:], side="right") - 1]
+        return edges, ruled
+
+    def _cancels_little(self) -> bool:
+        """Return whether sums over the instances above may serve the far end too."""
+        n, mean = float(self.n), float(self.eta.sum())
+        alpha, _, delta = self.metric.affine(max(n - 1.0, 1.0), mean, n)
+        return bool(abs(alpha) * mean <= _CANCELLED * self.largest * abs(delta))
+
+    def _prepare(self, ruled: bool) -> None:
+        """Make the exact distribution ready, or the rule, and its sums at the edges.
+
+        A block wants the sums over what is before it, or over what is after it beyond
+        the middle; what no block wants is left out.
+        """
+        count = self.edges.size - 1
+        blocks = [self.eta[a:b] for a, b in pairwise(self.edges.tolist())]
+        if ruled:
+            m = self.plan.nodes
+            sums = np.stack([features(x, m).sum(axis=1) for x in blocks], axis=1)
+            rule: TotalRule = HermiteRule(running_totals(sums)[0][:, -1], m)
+        else:
+            rule = ExactRule(self.eta)
+        self.rules[ruled] = rule
+        self.separated[ruled] = found = _separated(self.metric, rule, self.n)
+        slope = None if found is None else found.slope
+        if isinstance(rule, HermiteRule):
+            totals = rule.of_features(sums, slope)
+        else:
+            totals = np.zeros((rule.nodes.size if slope is None else 1, count))
+            users, j = np.flatnonzero(self.ruled == ruled), np.arange(count)
+            turn = self.edges[users] < self.n // 2
+            wanted = j < users[turn].max(initial=0)
+            wanted |= j > users[~turn].min(initial=count)
+            for i in np.flatnonzero(wanted).tolist():
+                totals[:, i] = rule.added(blocks[i], slope).sum(axis=1)
+        self.above[ruled], self.below[ruled] = running_totals(totals)
 
     def _expected(
-        self, cuts: FloatArray, part: FloatArray, above: bool
+        self, rule: TotalRule, cuts: FloatArray, part: FloatArray, above: bool
     ) -> tuple[FloatArray, float]:
         """Return E f at `cuts`, and the largest sum of its absolute terms.
 
         `part` is A_q, over the instances above or below.
         """
-        alpha, beta, delta = self.metric.affine(cuts, self.nodes, float(self.n))
+        nodes, weights = rule.nodes[:, None], rule.weights[:, None]
+        alpha, beta, delta = self.metric.affine(cuts, nodes, float(self.n))
         if above:
             numerator = alpha * part
         else:
             numerator = -alpha * part
-            beta = alpha * self.nodes + beta
+            beta = alpha * nodes + beta
         if np.ndim(beta) or beta != 0:
-            numerator = numerator + self.weights * beta
+            numerator = numerator + weights * beta
 
         def undefined() -> Any:
-            value = self.metric.undefined(cuts, self.nodes, float(self.n))
-            return self.weights * value
+            return weights * self.metric.undefined(cuts, nodes, float(self.n))
 
         terms = np.broadcast_to(ratio(numerator, delta, undefined), part.shape)
         out: FloatArray = terms.sum(axis=0)
-        if self.plan.nodes:
+        if isinstance(rule, HermiteRule):  # the plan knows their size
             return out, 0.0
         if not np.ndim(beta) and beta == 0 and np.min(alpha) >= 0:
             return out, float(out.max())
         if np.ndim(beta) or beta != 0:  # the two parts of a term may cancel
-            numerator = np.abs(alpha) * part + self.weights * np.abs(beta)
+            numerator = np.abs(alpha) * part + weights * np.abs(beta)
             terms = ratio(numerator, np.abs(delta), lambda: np.abs(undefined()))
         else:
             terms = np.abs(terms)
@@ -235,28 +358,34 @@ class AffineCurve(BlockCurve):
 
     def block(self, j: int) -> tuple[FloatArray, FloatArray | float]:
         """Return the expected score of every cut of block j, and its error."""
-        low, high = self.edges[j], self.edges[j + 1]
-        from_above = low < self.n // 2
-        tilt, rows = self._terms(j)
-        if from_above:
-            sums, start = running_sums(rows), self.above[:, j, None]
+        low, high = int(self.edges[j]), int(self.edges[j + 1])
+        ruled, above = bool(self.ruled[j]), low < self.n // 2
+        rule, separated = self.rules[ruled], self.separated[ruled]
+        slope = None if separated is None else separated.slope
+        added = rule.added(self.eta[low:high], slope)
+        if above:
+            part = running_sums(added, self.above[ruled][:, j])
         else:
-            sums = running_sums(rows[:, ::-1])[:, ::-1]
-            start = self.below[:, j + 1, None]
+            start = self.below[ruled][:, j + 1]
+            part = running_sums(added[:, ::-1], start)[:, ::-1]
         cuts = np.arange(low, high + 1.0)
-        out, scale = np.empty(cuts.size), 0.0
-        length = max(_EVALUATIONS // self.nodes.size, 1)
-        for i in range(0, cuts.size, length):
-            here = slice(i, i + length)
-            part = sums[:, here] if tilt is None else tilt @ sums[:, here]
-            part += start
-            out[here], absolute = self._expected(cuts[here], part, from_above)
-            scale = max(scale, absolute)
-        if self.plan.nodes:
-            return out, self.plan.error_between(
-                int(low), int(high), running_error(rows.shape[1])
+        scale: Any = 0.0
+        error: Any = 0.0
+        if separated is not None:
+            out, scale, error = separated.expected(cuts, part[0], above)
+        else:
+            out = np.empty(cuts.size)
+            length = max(_EVALUATIONS // rule.nodes.size, 1)
+            for i in range(0, cuts.size, length):
+                here = slice(i, i + length)
+                out[here], absolute = self._expected(
+                    rule, cuts[here], part[:, here], above
+                )
+                scale = max(scale, absolute)
+        running = running_error(high - low)
+        if ruled:
+            return out, error + 8 * EPS * scale + self.plan.error_between(
+                low, high, running
             )
-        error = (
-            law_error(self.nodes.size, self.n) + running_error(rows.shape[1])
-        ) * scale
+        error = error + (law_error(rule.nodes.size, self.n) + running) * scale
         return out, error + dropped(self.n) * self.largest

@@ -12,6 +12,7 @@ from bestcut._validation import FloatArray
 
 _SHORTEST, _LONGEST = 1024, 8192
 _SHARE = 4
+_WIDE = 8192  # numbers in extended precision at a time
 
 
 def block_edges(n: int, also: tuple[int, ...] = ()) -> NDArray[np.intp]:
@@ -40,43 +41,55 @@ def running_totals(
     """
     count, size = totals.shape
     above, below = np.empty((count, size + 1)), np.empty((count, size + 1))
-    # A row at a time: what is wide stays in cache.
-    wide = np.zeros(size + 2, dtype=np.longdouble)
-    sums = np.empty(size + 1, dtype=np.longdouble)
-    for row, total in enumerate(totals):
-        wide[1:-1] = total
-        wide[0] = 0.0 if before is None else before[row]
-        wide[-1] = 0.0 if after is None else after[row]
-        above[row] = np.cumsum(wide[:-1], out=sums)
-        below[row] = np.cumsum(wide[:0:-1], out=sums)[::-1]
+    # As many rows at a time as stay in cache: numbers of this kind are wide.
+    step = max(_WIDE // (size + 2), 1)
+    for first in range(0, count, step):
+        here = slice(first, first + step)
+        wide = np.zeros((above[here].shape[0], size + 2), dtype=np.longdouble)
+        wide[:, 1:-1] = totals[here]
+        if before is not None:
+            wide[:, 0] = before[here]
+        if after is not None:
+            wide[:, -1] = after[here]
+        above[here] = np.cumsum(wide[:, :-1], axis=1)
+        below[here] = np.cumsum(wide[:, :0:-1], axis=1)[:, ::-1]
     return above, below
 
 
 def running_error(length: int) -> float:
     """Bound the relative error of running sums over so many instances (Lemma 8).
 
-    There are twice the root of the length additions, of half an eps each.
+    On each level there are at most 16 additions, of half an eps each.
     """
-    return float((np.sqrt(length) + 5.0) * np.finfo(float).eps)
+    levels = np.ceil(np.log(max(length, 2)) / np.log(_PIECE))
+    return float((8.0 * levels + 5.0) * np.finfo(float).eps)
 
 
-def running_sums(rows: FloatArray) -> FloatArray:
-    """Return the sums of the first 0, 1, 2, ... columns.
+_PIECE = 16
+_UP_TO = np.triu(np.ones((_PIECE, _PIECE)))
 
-    They are added up in pieces of about the root of the length, and these again, so
-    that few additions lie between a sum and its terms.
+
+def running_sums(rows: FloatArray, start: FloatArray | None = None) -> FloatArray:
+    """Return the sums of the first 0, 1, 2, ... columns, on top of `start`.
+
+    They are added up in short pieces, and the sums of these in the same way, so that
+    few additions lie between a sum and its terms.
     """
     count, size = rows.shape
-    step = max(int(np.sqrt(size)), 1)
-    pieces = -(-size // step)
-    padded = np.zeros((count, pieces * step))
-    padded[:, :size] = rows
-    inner = padded.reshape(count, pieces, step)
-    np.cumsum(inner, axis=2, out=inner)
-    inner[:, 1:] += np.cumsum(inner[:, :-1, -1], axis=1)[:, :, None]
-    out = np.zeros((count, size + 1))
-    out[:, 1:] = padded[:, :size]
-    return out
+    pieces = -(-size // _PIECE)
+    inner = np.empty((count, pieces, _PIECE))
+    flat = inner.reshape(count, -1)
+    flat[:, :size], flat[:, size:] = rows, 0.0
+    inner = (inner.reshape(-1, _PIECE) @ _UP_TO).reshape(inner.shape)
+    # The last column of the first piece is the sum of nothing.
+    out = np.empty((count, pieces + 1, _PIECE))
+    out[:, 0, -1] = 0.0 if start is None else start
+    if pieces > 1:
+        before = running_sums(inner[:, :-1, -1], out[:, 0, -1])
+        np.add(inner, before[:, :, None], out=out[:, 1:])
+    else:
+        np.add(inner, out[:, :1, -1:], out=out[:, 1:])
+    return out.reshape(count, -1)[:, _PIECE - 1 : _PIECE + size]
 
 
 class BlockCurve(ABC):

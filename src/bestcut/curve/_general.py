@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut._validation import FloatArray
-from bestcut.counts._moments import features, hermite_law
+from bestcut.counts._moments import features, features_of_rule, rule_of_sums
 from bestcut.counts._rules import NODE_COUNTS
 from bestcut.counts._side import NOBODY, Side, error_of_sums, is_from_sums
 from bestcut.counts._window import (
@@ -48,9 +48,10 @@ from bestcut.metrics import Metric
 _EVALUATIONS = 60_000  # of the metric at a time: temporaries stay in cache
 _WORTHLESS = 1e-19  # a value of this probability is not worth an evaluation
 _PAIRS = 1 << 23  # of counts that a single cut may take
-_WIDE = 48
-_LONGEST = 8192  # cuts in a block
+_SHORTEST, _LONGEST = 64, 8192  # cuts in a block
+_MANY = 2048  # instances from which on rules are likely
 _CHANGE = 0.25  # of the logarithms of expected counts in a block
+_FIRST = 4  # the logarithm of the shortest block at an end of the ranking
 _TOLERANCE = 1e-13  # what a rule may leave, of the size of the metric
 MOST_NODES = NODE_COUNTS[-1]
 
@@ -75,34 +76,39 @@ def rule_of_mean(mean: FloatArray) -> Rule:
 def expectation(
     metric: Metric, cuts: FloatArray, n: int, above: Rule, below: Rule
 ) -> tuple[FloatArray, float]:
-    """Return E f at each cut, and a bound on the expected absolute score of any."""
-    size = cuts.size
-    shape_1, shape_2 = (above.nodes.shape[0], size), (below.nodes.shape[0], size)
-    tp, fn = (
-        np.broadcast_to(above.nodes, shape_1),
-        np.broadcast_to(below.nodes, shape_2),
-    )
-    w1 = np.broadcast_to(above.weights, shape_1)
-    w2 = np.broadcast_to(below.weights, shape_2)
-    # Taken before the sum over both sides: whole numbers stay whole.
-    cells = [tp, cuts - tp, fn, n - cuts - fn]
-    if shape_2[0] > _WIDE:  # many values: one matrix for each cut
-        left, right = (slice(None), slice(None), None), (slice(None), None)
-        cells = [x.T[left] for x in cells[:2]] + [x.T[right] for x in cells[2:]]
-        score = np.broadcast_to(
-            metric.score_cells(*cells), (size, shape_1[0], shape_2[0])
-        )
-        inner = np.matmul(score, w2.T[:, :, None])[:, :, 0].T
-    else:
-        cells = [x[:, None] for x in cells[:2]] + [x[None] for x in cells[2:]]
-        score = np.broadcast_to(
-            metric.score_cells(*cells), (shape_1[0], shape_2[0], size)
-        )
-        inner = np.einsum("abk,bk->ak", score, w2)
-    out: FloatArray = np.einsum("ak,ak->k", inner, w1)
-    least = float(score.min())
-    scale = float(out.max()) if least >= 0.0 else max(float(score.max()), -least)
+    """Return E f at each cut, and a bound on the expected absolute score of any.
+
+    Some cuts at a time, and of a cut with many values some of those above it: what the
+    metric computes on the way stays in the cache, and is not large enough for the
+    system to be asked for memory each time.
+    """
+    shape_1, shape_2 = ((x.nodes.shape[0], cuts.size) for x in (above, below))
+    tp, w1 = (np.broadcast_to(x, shape_1) for x in above)
+    fn, w2 = (np.broadcast_to(x, shape_2) for x in below)
+    rows = max(_EVALUATIONS // shape_2[0], 1)
+    step = max(rows // shape_1[0], 1)
+    out, least, most = np.zeros(cuts.size), np.inf, -np.inf
+    for i in range(0, cuts.size, step):
+        here = slice(i, i + step)
+        for j in range(0, shape_1[0], rows):
+            some = slice(j, j + rows)
+            score = _scores(metric, cuts[here], n, tp[some, here], fn[:, here])
+            inner = np.matmul(score, w2[:, here].T[:, :, None])[:, :, 0]
+            out[here] += np.einsum("ka,ak->k", inner, w1[some, here])
+            least, most = min(least, score.min()), max(most, score.max())
+    scale = float(out.max()) if least >= 0.0 else float(max(most, -least))
     return out, scale
+
+
+def _scores(
+    metric: Metric, cuts: FloatArray, n: int, tp: FloatArray, fn: FloatArray
+) -> FloatArray:
+    """Return the metric at all pairs of counts: a matrix for each cut."""
+    # Taken before the sum over both sides: whole numbers stay whole.
+    caught = [x.T[:, :, None] for x in (tp, cuts - tp)]
+    missed = [x.T[:, None] for x in (fn, n - cuts - fn)]
+    shape = (cuts.size, tp.shape[0], fn.shape[0])
+    return np.broadcast_to(metric.score_cells(*caught, *missed), shape)
 
 
 def _edges(eta: FloatArray, before: Side, after: Side) -> NDArray[np.intp]:
@@ -110,10 +116,10 @@ def _edges(eta: FloatArray, before: Side, after: Side) -> NDArray[np.intp]:
 
     So that what is proved for a block holds as well as for its cuts.
     """
-    step = int(np.clip(eta.size // 256, 256, _LONGEST))
+    step = int(np.clip(eta.size // 256, _SHORTEST, _LONGEST))
+    if before.n + eta.size + after.n < _MANY:  # every value is looked at anyway
+        return np.unique([*range(0, eta.size, 4 * step), eta.size]).astype(np.intp)
     starts = np.arange(0, eta.size, step)
-    if starts.size < 3:
-        return np.unique([0, eta.size]).astype(np.intp)
     positives = np.add.reduceat(eta, starts)
     sizes = np.diff(np.append(starts, eta.size))
     place = np.zeros(starts.size + 1)
@@ -127,7 +133,11 @@ def _edges(eta: FloatArray, before: Side, after: Side) -> NDArray[np.intp]:
     length = np.append(starts, eta.size) / _LONGEST
     passed = np.floor((place - place[0]) / _CHANGE) + np.floor(length)
     new = np.flatnonzero(np.diff(passed)) + 1
-    return np.unique([0, *np.append(starts, eta.size)[new], eta.size]).astype(np.intp)
+    # Next to the ends of the ranking counts double before the first step is over.
+    near = 2 ** np.arange(_FIRST, step.bit_length())
+    ends = [near - before.n, eta.size + after.n - near]
+    edges = np.concatenate([[0, eta.size], *ends, np.append(starts, eta.size)[new]])
+    return np.unique(edges[(edges >= 0) & (edges <= eta.size)]).astype(np.intp)
 
 
 def are_short(above: Side, below: Side) -> bool:
@@ -165,7 +175,7 @@ def rules_of_cut(
     for side, nodes in zip((above, below), plan.nodes, strict=True):
         m = int(nodes[0])
         if m:
-            rules.append(Rule(*hermite_law(side.sums(m)[:, None], m)))
+            rules.append(Rule(*rule_of_sums(side.sums(MOST_NODES)[:, None], m)))
         elif mean_above and side is above:
             rules.append(rule_of_mean(np.array([side.positives])))
         else:
@@ -231,8 +241,9 @@ class GeneralCurve(BlockCurve):
         ends = before.sums(MOST_NODES), after.sums(MOST_NODES)
         self.nodes, self.error, self.size = self._plan(before, after, ends)
         # A block enters the sums above all blocks after it, and below all before it.
-        later = np.maximum.accumulate(self.nodes[0][::-1])[::-1]
-        earlier = np.maximum.accumulate(self.nodes[1])
+        wanted = [np.array([features_of_rule(m) for m in x]) for x in self.nodes]
+        later = np.maximum.accumulate(wanted[0][::-1])[::-1]
+        earlier = np.maximum.accumulate(wanted[1])
         rows = np.maximum(np.maximum(later, earlier), 2)
         self.above, self.below = running_totals(self._totals(rows), *ends)
         forth, back = range(self.edges.size), range(self.edges.size - 1, -1, -1)
@@ -259,7 +270,7 @@ class GeneralCurve(BlockCurve):
             np.append(ends[0][:2], before.negatives),
             np.append(ends[1][:2], after.negatives),
         )
-        if max(above[1, -1], below[1, 0]) < SMALLEST_VARIANCE:
+        if self.n < _MANY and max(above[1, -1], below[1, 0]) < SMALLEST_VARIANCE:
             none = np.zeros(count, dtype=np.int_)
             return Plan((none, none), np.zeros(count), np.zeros(count))
         sides = []
@@ -296,11 +307,11 @@ class GeneralCurve(BlockCurve):
         """Return the expected score of every cut of block j, and its error."""
         low, high = int(self.edges[j]), int(self.edges[j + 1])
         nodes = int(self.nodes[0][j]), int(self.nodes[1][j])
-        count = max(*nodes, 2)
+        count = max(*map(features_of_rule, nodes), 2)
         rows = features(self.eta[low:high], count)
-        sums = np.stack([running_sums(rows), running_sums(rows[:, ::-1])[:, ::-1]])
-        sums[0] += self.above[:count, j, None]
-        sums[1] += self.below[:count, j + 1, None]
+        above_sums = running_sums(rows, self.above[:count, j])
+        below_sums = running_sums(rows[:, ::-1], self.below[:count, j + 1])[:, ::-1]
+        sums = np.stack([above_sums, below_sums])
         parts = self._parts(sums[:, 1], nodes)
         laws_below = self._laws_below(j, low, parts) if nodes[1] == 0 else None
         exact_above = nodes[0] == 0 and not self.mean_above
@@ -315,13 +326,13 @@ class GeneralCurve(BlockCurve):
             elif exact_above:
                 law_above, above = _running_rule(law_above, block, cuts)
             else:
-                above = Rule(*hermite_law(sums[0, :, here], nodes[0]))
+                above = Rule(*rule_of_sums(sums[0, :, here], nodes[0]))
             if laws_below is not None:
                 rest = self.n - cuts[::-1]
                 below = _running_rule(laws_below[i], block[::-1], rest)[1]
                 below = Rule(below.nodes[:, ::-1], below.weights[:, ::-1])
             else:
-                below = Rule(*hermite_law(sums[1, :, here], nodes[1]))
+                below = Rule(*rule_of_sums(sums[1, :, here], nodes[1]))
             out[here], scale = expectation(self.metric, cuts, self.n, above, below)
             error = max(error, self._error(j, above, below, scale))
         return out, error

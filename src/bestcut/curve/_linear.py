@@ -48,8 +48,8 @@ class LinearCurve(BlockCurve):
         """Return the expected worth of every cut of block j, and its error."""
         eta = self.eta[self.edges[j] : self.edges[j + 1]]
         rows = np.stack([eta, 1.0 - eta])
-        above = running_sums(rows) + self.above[:, j, None]
-        below = running_sums(rows[:, ::-1])[:, ::-1] + self.below[:, j + 1, None]
+        above = running_sums(rows, self.above[:, j])
+        below = running_sums(rows[:, ::-1], self.below[:, j + 1])[:, ::-1]
         cells = (*above, *below)
         value: FloatArray = self.metric.score_cells(*cells)
         size: FloatArray = self.size.score_cells(*cells)

@@ -14,8 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut._validation import FloatArray
-from bestcut.counts._moments import hermite_rule
-from bestcut.counts._rules import NODE_COUNTS, rule_error, stray, weight_size
+from bestcut.counts._moments import GAUSS, hermite_rule
+from bestcut.counts._rules import (
+    NODE_COUNTS,
+    gauss_error,
+    rule_error,
+    stray,
+    weight_size,
+)
 from bestcut.metrics import Metric
 from bestcut.metrics._base import ratio
 from bestcut.metrics._discs import Disc, is_followed, size_at_cells, size_at_counts
@@ -29,13 +35,14 @@ SMALLEST_VARIANCE = 25.0  # below it the exact distribution has few values
 # all counts that may be small. The others want a variance to be of any use.
 _TRIALS = ((0.65, None), (0.35, None), (0.12, None), (0.35, True), (0.35, False))
 _WIDE = (30.0, 12.0)  # standard deviations, and a count of as many
-_LARGE_VARIANCE, _TOTAL_VARIANCE = 60.0, 90.0
+_LARGE_VARIANCE = 60.0
 _LOG_CHANCE = -42.0  # of a total of positives beyond what is looked at: 6e-19
-# Lemma 7: beyond the middle of the ranking the rule is for the positives below the cut.
-_BEYOND = 7.0 / 3.0
 _TOO_MUCH = 6e-13  # of the largest score, with rounding, at most cuts
+_SHORT = 12.0  # standard deviations of a count that takes few values
 _ENOUGH = 2e-13  # of the size of the metric: what a rule for all cuts may leave
-_PIECES = 2  # from an end of the other count's range to its mean
+_WORTH_A_TRY = 1e-12  # of the largest score: an error that a proof may halve
+_LEAST_REACH = 8.0  # counts that round would be far off in a smaller circle
+_PIECES = 3  # from an end of the other count's range to its mean
 _GROWTH = 8.0  # of the metric in the complex plane that is put up with
 _STEEPEST = 2.0  # terms of weights whose absolute values sum to more are not used
 # Lemma 8: what the terms of weights, the sum over nodes and the metric itself round,
@@ -197,19 +204,21 @@ def prove_side(
     """
     count = side.room().size
     radius, size = np.zeros(count), np.full(count, np.inf)
-    left = np.flatnonzero(side.variance[0] >= SMALLEST_VARIANCE)
+    left = np.arange(count)
     sigma, large = np.sqrt(side.variance[1]), side.variance[0] >= _LARGE_VARIANCE
+    some = side.variance[0] >= SMALLEST_VARIANCE
     trials: list[tuple[FloatArray, bool | None]] = [
-        *((x * (sigma + 1.0), None) for x in _WIDE),
+        (_reach_of_gauss(side, other, bound), None),
+        *((np.where(some, x * (sigma + 1.0), 0.0), None) for x in _WIDE),
         *((np.where(large, x, 0.0) * side.room(), by) for x, by in _TRIALS),
     ]
     for reach, by_positives in trials:
-        left = left[reach[left] > 0.0]
-        if not left.size:
-            break
-        there = _some(other, left)
+        here = left[reach[left] > 0.0]
+        if not here.size:
+            continue
+        there = _some(other, here)
         counts = there.whole_counts(log_chance, by_positives)
-        discs = _some(side, left).around(reach[left], counts.half)
+        discs = _some(side, here).around(reach[here], counts.half)
         reals = counts.cells(discs[0].spans)
         cells = (*discs, *reals) if above else (*reals, *discs)
         found = size_at_cells(metric, *cells)
@@ -221,10 +230,29 @@ def prove_side(
         largest = np.broadcast_to(found, shape).max(axis=(0, 1))
         # Where the metric grows far beyond its scores, a smaller circle is better.
         done = largest <= _GROWTH * bound
-        radius[left[done]] = reach[left[done]]
-        size[left[done]] = largest[done]
-        left = left[~done]
+        radius[here[done]] = reach[here[done]]
+        size[here[done]] = largest[done]
+        left = np.setdiff1d(left, here[done], assume_unique=True)
     return Proof(radius, size)
+
+
+def _reach_of_gauss(side: SideRange, other: SideRange, bound: float) -> FloatArray:
+    """Return a radius that is worth a try for the rule of three nodes, or 0.
+
+    That rule asks for much room around the mean, but not for a variance.
+    """
+    positives, negatives = (
+        mine[0] + others[0]
+        for mine, others in (
+            (side.positives, other.positives),
+            (side.negatives, other.negatives),
+        )
+    )
+    longest = np.maximum(side.positives[0], side.negatives[0])
+    reach = 0.5 * np.minimum(np.minimum(positives, negatives), longest)
+    size = np.full(reach.size, bound)
+    worth = gauss_error(side.variance[1], reach, size, bound) <= _WORTH_A_TRY * bound
+    return np.where(worth & (reach >= _LEAST_REACH), reach, 0.0)
 
 
 def is_promised(metric: Metric) -> bool:
@@ -307,7 +335,7 @@ def plan_rules(
         error += np.where(chosen > 0, bound + chance, 0.0)
     # A node of one side must be among the counts that the other side's proof has seen.
     outside = [
-        side.room() - _furthest(m) * np.sqrt(side.variance[1]) < 1.0
+        side.room() - _furthest(m, side.variance) < 1.0
         for side, m in zip((above, below), nodes, strict=True)
     ]
     blind = (nodes[0] > 0) & (nodes[1] > 0) & outside[0] & outside[1]
@@ -325,14 +353,17 @@ def _smallest(
     chosen = np.zeros(proof.size.size, dtype=np.int_)
     bound, terms = np.zeros(proof.size.size), np.zeros(proof.size.size)
     known = np.isfinite(proof.size) & (proof.radius > 0)
-    for nodes in NODE_COUNTS:
+    for nodes in (GAUSS, *NODE_COUNTS):
         left = np.flatnonzero(known & (chosen == 0))
         if not left.size:
             break
         least, most = (v[left] for v in side.variance)
         size, radius = proof.size[left], proof.radius[left]
-        error = rule_error(nodes, (least, most), radius, size, largest)
-        weights = weight_size(nodes, np.sqrt(least))
+        if nodes == GAUSS:
+            error, weights = gauss_error(most, radius, size, largest), np.ones(1)
+        else:
+            error = rule_error(nodes, (least, most), radius, size, largest)
+            weights = weight_size(nodes, np.sqrt(least))
         moved = _OF_NODES * side.positives[1][left] / radius
         # Weights that nearly cancel would magnify rounding, and the other side's error.
         good = (error <= tolerance * size) & (weights <= _STEEPEST)
@@ -343,10 +374,15 @@ def _smallest(
     return chosen, bound, terms
 
 
-def _furthest(nodes: NDArray[np.int_]) -> FloatArray:
-    """Return how far the nodes of rules are from the mean, in standard deviations."""
+def _furthest(
+    nodes: NDArray[np.int_], variance: tuple[FloatArray, FloatArray]
+) -> FloatArray:
+    """Return how far from the mean the nodes of rules may be."""
     furthest = {m: float(hermite_rule(m)[0][-1]) for m in NODE_COUNTS} | {0: 0.0}
-    return np.array([furthest[m] for m in nodes.tolist()])
+    furthest[GAUSS] = 3.3  # Lemma 6, which wants some variance for that
+    out = np.array([furthest[m] for m in nodes.tolist()]) * np.sqrt(variance[1])
+    unknown = (nodes == GAUSS) & (variance[0] < SMALLEST_VARIANCE)
+    return np.where(unknown, np.inf, out)
 
 
 class TotalPlan(NamedTuple):
@@ -355,9 +391,11 @@ class TotalPlan(NamedTuple):
     Attributes
     ----------
     nodes : int
-        How many; 0 if no rule is proved, and the exact distribution is taken.
+        How many; 0 if no rule is worth it, and the exact distribution is taken.
     start : ndarray
         The first cut of each range of cuts.
+    proved : ndarray of bool
+        Where the rule may be used; the exact distribution is taken elsewhere.
     error : ndarray
         What the rule is wrong by there, rounding included.
     size : ndarray
@@ -366,6 +404,7 @@ class TotalPlan(NamedTuple):
 
     nodes: int
     start: FloatArray
+    proved: NDArray[np.bool_]
     error: FloatArray
     size: FloatArray
 
@@ -379,53 +418,90 @@ class TotalPlan(NamedTuple):
         return out
 
 
-_NO_RULE = TotalPlan(0, np.zeros(1), np.zeros(1), np.zeros(1))
+NO_RULE = TotalPlan(0, np.zeros(1), np.zeros(1, bool), np.zeros(1), np.zeros(1))
 
 
 def plan_total(
     metric: Metric, positives: float, negatives: float, variance: float, largest: float
 ) -> TotalPlan:
-    """Choose the smallest rule for the total of positives, for every cut at once.
+    """Choose the rule for the total of positives that takes the fewest evaluations.
 
     The metric is affine in TP (Lemma 7). Cuts are taken in ranges that double in length
-    from either end of the ranking.
+    from either end of the ranking; each has the circle that proves most for it.
     """
-    room = min(positives, negatives)
-    if variance < _TOTAL_VARIANCE or not np.isfinite(largest):
-        return _NO_RULE
+    if variance < SMALLEST_VARIANCE or not np.isfinite(largest):
+        return NO_RULE
     n = float(np.rint(positives + negatives))
     low, high = _doubling(n)
-    far = float(stray(np.array(variance), _LOG_CHANCE))
-    tp = Disc.between(0.0 * high, np.minimum(high, positives + far))
-    for share, _ in _TRIALS[:3]:
-        radius = np.full(low.size, share * room)
-        at = positives + share * room * _CENTRES[:, None]
-        n_pos = Disc(at, 0.0, 1.0, 0.0, (_RADIUS * share * room, 0.0))
-        found = size_at_counts(metric, tp, Disc.between(low, high), n_pos, n)
-        if found is None:
+    sigma, room = float(np.sqrt(variance)), min(positives, negatives)
+    caught = np.minimum(high, positives + float(stray(np.array(variance), _LOG_CHANCE)))
+    # A row for each circle that is tried, a column for each range of cuts.
+    tried = np.array([*(x * (sigma + 1.0) for x in _WIDE), 0.65 * room, 0.35 * room])
+    radius = np.minimum.outer(tried, np.where(caught < high, 1.4 * caught, np.inf))
+    at = positives + np.multiply.outer(_CENTRES, radius)
+    n_pos = Disc(at, 0.0, 1.0, 0.0, (_RADIUS * radius, 0.0))
+    tp = Disc.between(0.0 * caught, caught)
+    found = size_at_counts(metric, tp, Disc.between(low, high), n_pos, n)
+    if found is None:
+        return NO_RULE
+    size = np.broadcast_to(found, (_CENTRES.size, *radius.shape)).max(axis=0)
+    usual = float(np.median(size[-1]))
+    if not np.isfinite(usual):
+        return NO_RULE
+    here = np.where(np.isfinite(size[-1]), size[-1], 0.0)
+    enough = _ENOUGH * np.maximum(here, usual)
+    # Lemma 7: beyond the middle the rule is for the positives below the cut.
+    beyond = 1.0 + 2.0 / 3.0 * (positives + radius) / caught.clip(1.0)
+    factor = np.where(high >= n // 2, beyond, 1.0)
+    spread = np.full(radius.size, variance)
+    best, least = NO_RULE, (12.0 + 18.0 * sigma) * n
+    for nodes in NODE_COUNTS[_first_worth(variance) :]:
+        error = factor * rule_error(
+            nodes, (spread, spread), radius.ravel(), size.ravel(), largest, affine=True
+        ).reshape(radius.shape)
+        circle = np.argmin(error, axis=0)[None]
+        error, slope = (
+            np.take_along_axis(x, circle, axis=0)[0] for x in (error, size / radius)
+        )
+        proved = error <= enough
+        exact = (12.0 + 18.0 * sigma) * float(np.sum((high - low + 1.0)[~proved]))
+        if nodes * n + exact < least:
+            least = nodes * n + exact
+            total = error + _OF_NODES * positives * slope
+            best = TotalPlan(nodes, low, proved, total, total)
+        if exact <= nodes * n:  # more nodes would save little
             break
-        size = np.broadcast_to(found, (_CENTRES.size, low.size)).max(axis=0)
-        if not np.all(np.isfinite(size)):
-            continue
-        spread = np.full(low.size, variance)
-        for nodes in NODE_COUNTS:
-            error = rule_error(
-                nodes, (spread, spread), radius, size, largest, affine=True
-            )
-            error = error * _BEYOND  # the rule is for the other side there
-            if np.all(error <= _ENOUGH * np.median(size)):
-                at = positives + np.sqrt(variance) * hermite_rule(nodes)[0][:, None]
-                terms = np.maximum(
-                    _terms(metric, low, at, n), _terms(metric, high, at, n)
-                )
-                # Between the ends of a range, which double, they at most triple.
-                terms = np.where(low < high, 3.0, 1.0) * terms
-                terms *= weight_size(nodes, np.sqrt(spread), affine=True)
-                moved = _OF_NODES * positives / radius * size
-                total = error + _OF_WEIGHTS * terms + moved
-                if np.median(total) <= _TOO_MUCH * largest:
-                    return TotalPlan(nodes, low, total, terms)
-    return _NO_RULE
+    if best.nodes == 0:
+        return NO_RULE
+    return _with_rounding(best, metric, high, positives, sigma, largest)
+
+
+def _first_worth(variance: float) -> int:
+    """Return which of `NODE_COUNTS` is the first that is likely to be enough."""
+    return int(np.sum(variance < np.array([1e4, 4e3, 500.0, 200.0])))
+
+
+def _with_rounding(
+    plan: TotalPlan,
+    metric: Metric,
+    last: FloatArray,
+    mean: float,
+    sigma: float,
+    largest: float,
+) -> TotalPlan:
+    """Return the plan with what its sums round (Lemma 8), if that is little."""
+    n = float(last[-1])
+    at = mean + sigma * hermite_rule(plan.nodes)[0][:, None]
+    # Between the ends of a range, which double, terms at most triple.
+    terms = 3.0 * np.maximum(*(_terms(metric, x, at, n) for x in (plan.start, last)))
+    terms *= weight_size(plan.nodes, np.array([sigma]), affine=True)
+    total = plan.error + _OF_WEIGHTS * terms
+    good = total <= _TOO_MUCH * largest
+    if np.mean(good[plan.proved]) < 0.5:
+        return NO_RULE
+    # Where a distribution is short, it is better than a rule that rounds much.
+    proved = plan.proved & good if sigma < _SHORT else plan.proved
+    return plan._replace(proved=proved, error=total, size=terms)
 
 
 def _terms(metric: Any, cuts: FloatArray, n_pos: FloatArray, n: float) -> FloatArray:
@@ -445,11 +521,16 @@ def _terms(metric: Any, cuts: FloatArray, n_pos: FloatArray, n: float) -> FloatA
 
 
 def _doubling(n: float) -> tuple[FloatArray, FloatArray]:
-    """Return ranges of whole numbers that cover 0 to n, short near both ends."""
+    """Return ranges of whole numbers that cover 0 to n, short near both ends.
+
+    Next to the middle, where roots bend most for their length, they are shorter.
+    """
     steps = 2.0 ** np.arange(np.ceil(np.log2(max(n / 2, 1.0))) + 1)
-    starts = np.concatenate([[0.0], steps[steps <= n / 2]])
-    ends = np.append(starts[1:] - 1.0, np.floor(n / 2))
-    return (
-        np.concatenate([starts, n - ends[::-1]]),
-        np.concatenate([ends, n - starts[::-1]]),
-    )
+    steps = np.sort(np.append(steps, 1.5 * steps[steps >= max(n / 8, 2.0)]))
+    middle = np.floor(n / 2)
+    starts = np.concatenate([[0.0], steps[steps <= middle]])
+    ends = np.append(starts[1:] - 1.0, middle)
+    low = np.concatenate([starts, np.maximum(n - ends[::-1], middle + 1.0)])
+    high = np.concatenate([ends, n - starts[::-1]])
+    kept = low <= high
+    return low[kept], high[kept]

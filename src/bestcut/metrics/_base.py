@@ -203,13 +203,18 @@ class Metric(ABC):
 class AffineMetric(Metric):
     """A metric that is affine in TP once `n_pred` and `n_pos` are given.
 
-    It is (alpha * tp + beta) / delta, none of the three depending on `tp`.
+    It is (alpha * tp + beta) / delta, none of the three depending on `tp`. It is
+    `separable` if delta is a function of `n_pred` times one of `n_pos`, alpha does not
+    depend on `n_pred`, and beta is linear in it.
     """
+
+    separable = False
 
     @property
     def traits(self) -> frozenset[str]:
         """The structure that solvers may rely on."""
-        return super().traits | {"affine"}
+        own = {"affine", "separable"} if self.separable else {"affine"}
+        return super().traits | own
 
     @abstractmethod
     def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
@@ -313,11 +318,14 @@ def _structure(c: Coefficients, d: Coefficients) -> frozenset[str]:
         own.add("denominator of one sign")
     if d[1] == 0:
         own.add("affine")
+        if d[2] == 0 or d[0] == d[3] == 0:
+            own.add("separable")
     if d[1] + d[3] == 0:
         own.add("factorised")  # the denominator sees only n_pos - tp
     return frozenset(own)
 
 
+@lru_cache(maxsize=256)
 def _at_pure_cells(x: Coefficients) -> Coefficients:
     """Return the values of a linear function of (u, v, p) where TP, FP, FN, TN is 1."""
     x0, x1, x2, x3 = map(Fraction, x)

@@ -254,6 +254,7 @@ class BalancedAccuracy(_Share, AffineMetric):
 
     name = "balanced_accuracy"
     label = "Balanced accuracy"
+    separable = True
 
     def __post_init__(self) -> None:
         if self.zero_division != "drop":
@@ -312,6 +313,7 @@ class FowlkesMallows(_DegenerateAffine):
 
     name = "fowlkes_mallows"
     label = "Fowlkes-Mallows"
+    separable = True
 
     def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return alpha, beta and delta."""
@@ -340,6 +342,7 @@ class MCC(_DegenerateAffine):
 
     name = "mcc"
     label = "MCC"
+    separable = True
 
     def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return alpha, beta and delta."""
@@ -400,6 +403,7 @@ class Informedness(_Share, AffineMetric):
 
     name = "informedness"
     label = "Informedness"
+    separable = True
 
     def __post_init__(self) -> None:
         check_finite_real(self.zero_division, name="zero_division")
@@ -436,6 +440,7 @@ class Markedness(_Share, AffineMetric):
 
     name = "markedness"
     label = "Markedness"
+    separable = True
 
     def __post_init__(self) -> None:
         check_finite_real(self.zero_division, name="zero_division")

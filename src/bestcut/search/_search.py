@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut._validation import FloatArray
-from bestcut.counts._moments import LEAST_VARIANCE, hermite_law
+from bestcut.counts._moments import LEAST_VARIANCE, rule_of_sums
 from bestcut.counts._side import NOBODY, ROOM, Side, SummedSide, error_of_sums
 from bestcut.counts._window import NEGLIGIBLE, Law, convolved, dropped, law_error
 from bestcut.curve._blocks import running_totals
@@ -332,7 +332,7 @@ class CutSearch:
                 elif nodes[below] == 0:
                     rules.append(rule_of_mean(here[0]))
                 else:
-                    rules.append(Rule(*hermite_law(here, nodes[below])))
+                    rules.append(Rule(*rule_of_sums(here, nodes[below])))
             values, scale = expectation(self.metric, cuts, self.n, rules[0], rules[1])
             self.utility[some] = self.sign * values
             wide = sum(width) if any(laws) else 0

@@ -11,7 +11,7 @@ from bestcut._validation import BoolArray, FloatArray
 from bestcut.counts._side import ListedSide
 from bestcut.curve import curve_of
 from bestcut.curve._general import are_short, value_of_cut
-from bestcut.curve._proof import is_on_trust
+from bestcut.curve._proof import SMALLEST_VARIANCE, is_on_trust
 from bestcut.metrics import Metric
 from bestcut.metrics._enclosure import largest_score, score_bound
 from bestcut.search import best_cut, gap_to, whole_curve_best
@@ -53,7 +53,7 @@ class SweepSolver(Solver):
             return _solve_on_trust(eta, metric, low, high)
         # Without a bound on the score nothing can be left out.
         bounded = np.isfinite(score_bound(metric, eta.size))
-        whole = eta.size <= _whole_up_to(metric) or not bounded
+        whole = eta.size <= _whole_up_to(metric, eta) or not bounded
         find = whole_curve_best if whole else best_cut
         best = find(eta, metric, low, high)
         sign = 1.0 if metric.greater_is_better else -1.0
@@ -97,13 +97,15 @@ def _doubted(metric: Metric) -> Metric:
     return replace(metric, smooth=False)  # type: ignore[type-var]
 
 
-def _whole_up_to(metric: Metric) -> int:
+def _whole_up_to(metric: Metric, eta: FloatArray) -> float:
     """Return up to how many instances the whole curve is faster than the search."""
-    if "linear" in metric.traits:
-        return 1 << 62
+    if metric.traits & {"linear", "separable"}:
+        return np.inf
     if "affine" in metric.traits:
-        return 30_000
-    return 2_000 if "factorised" in metric.traits else 400
+        # Below this variance every value of the total of positives is looked at.
+        few = float(np.sum(eta * (1.0 - eta))) < SMALLEST_VARIANCE
+        return 30_000 if few else np.inf
+    return 1_000 if "factorised" in metric.traits else 500
 
 
 def _nothing(metric: Metric) -> FloatArray:

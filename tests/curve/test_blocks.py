@@ -1,0 +1,96 @@
+"""Running sums, and the two ways in which a curve takes the total of positives."""
+
+import numpy as np
+import pytest
+
+import bestcut
+from bestcut.curve import curve_of
+from bestcut.curve._affine import AffineCurve
+from bestcut.curve._blocks import running_error, running_sums
+from bestcut.curve._proof import _doubling
+from bestcut.metrics import FractionalLinear
+from oracles.extended import expected_curve
+
+NAMES = [name for name in bestcut.metrics.names() if name != "dice"]
+SEPARABLE = [
+    *(x for x in map(bestcut.metrics.get, NAMES) if "separable" in x.traits),
+    FractionalLinear(c=(1, 2, -1, 0.5), d=(0.25, 0, 0, 1)),
+    FractionalLinear(c=(1, 2, -1, 0.5), d=(0, 0, 3, 0)),
+]
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 255, 256, 257, 4096, 5000])
+def test_running_sums_are_as_good_as_stated(size):
+    rng = np.random.default_rng(size)
+    rows, start = rng.random((3, size)) ** 4, rng.random(3)
+    wide = np.concatenate([start[:, None], rows], axis=1).astype(np.longdouble)
+    want = np.cumsum(wide, axis=1)
+    got = running_sums(rows, start)
+    assert got.shape == want.shape
+    assert np.max(np.abs(got - want) / want) <= running_error(size)
+    np.testing.assert_array_equal(running_sums(rows)[:, :1], np.zeros((3, 1)))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 16, 17, 1000, 1001, 4096])
+def test_ranges_of_cuts_cover_every_cut_once(n):
+    low, high = _doubling(float(n))
+    cuts = np.concatenate([np.arange(a, b + 1) for a, b in zip(low, high, strict=True)])
+    np.testing.assert_array_equal(cuts, np.arange(n + 1))
+
+
+@pytest.mark.parametrize("metric", SEPARABLE, ids=str)
+def test_separable_metrics_are_what_they_say(metric):
+    n = 50.0
+    k, s = np.arange(1.0, 50.0), np.arange(1.0, 50.0)[:, None]
+    alpha, beta, delta = (np.broadcast_to(x, (49, 49)) for x in metric.affine(k, s, n))
+    np.testing.assert_allclose(alpha, alpha[:, :1] + 0 * k, rtol=1e-14)
+    product = np.multiply.outer(delta[:, 7], delta[11]) / delta[11, 7]
+    np.testing.assert_allclose(delta, product, rtol=1e-13)
+    straight = beta[:, :1] + (k - 1) * (beta[:, 1:2] - beta[:, :1])
+    np.testing.assert_allclose(beta, straight, rtol=1e-11, atol=1e-11)
+
+
+def test_a_rule_and_every_value_meet_in_one_curve():
+    rng = np.random.default_rng(3)
+    eta = np.ascontiguousarray(np.sort(rng.beta(0.3, 3, size=1000))[::-1])
+    for name in ("f1", "cohen_kappa"):
+        metric = bestcut.metrics.get(name)
+        curve = curve_of(eta, metric)
+        assert isinstance(curve, AffineCurve)
+        assert set(curve.ruled.tolist()) == {False, True}
+        values, errors = curve.whole()
+        apart = np.abs(values - expected_curve(eta, metric))
+        assert np.all(apart <= errors)
+        assert errors.max() <= 1e-12
+
+
+def test_three_nodes_stand_for_few_missed_positives():
+    rng = np.random.default_rng(4)
+    eta = np.ascontiguousarray(np.sort(rng.beta(0.3, 3, size=30_000))[::-1])
+    curve = curve_of(eta, bestcut.metrics.get("gmean"))
+    few = curve.below[1, :-1] < 2.0
+    assert np.any(few & (curve.nodes[1] == 3))
+    exact = bestcut.metrics.from_counts(
+        lambda tp, fp, fn, tn: np.sqrt(tp / (tp + fn) * np.hypot(tn / (tn + fp), 0.0)),
+        "gmean that cannot be followed",
+        zero_division=0.0,
+    )
+    for j in np.flatnonzero(few & (curve.nodes[1] == 3))[:3].tolist():
+        values, error = curve.block(j)
+        k = int(curve.edges[j])
+        truth = bestcut.expected_score(eta, np.arange(eta.size) < k, exact)
+        assert abs(values[0] - truth) <= np.max(error) + 1e-13
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("n", [40, 300, 900])
+def test_separable_metrics_with_denominators_of_either_sign(sign, n):
+    rng = np.random.default_rng(n)
+    eta = np.ascontiguousarray(np.sort(rng.beta(0.5, 1, size=n))[::-1])
+    for d in ((1, 0, 0, 0.5), (0, 0, 2, 0), (3, 0, 0, -1)):
+        metric = FractionalLinear(c=(0.3, 1, -0.7, 0.1), d=tuple(sign * x for x in d))
+        assert "separable" in metric.traits
+        curve = bestcut.solvers.SOLVERS["sweep"].curve(eta, metric)
+        truth = expected_curve(eta, metric)
+        apart = np.max(np.abs(curve.expected_score - truth))
+        assert apart <= curve.error <= 1e-12 * max(1.0, np.abs(truth).max())
