@@ -1,5 +1,7 @@
 """Running sums, and the two ways in which a curve takes the total of positives."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -94,3 +96,13 @@ def test_separable_metrics_with_denominators_of_either_sign(sign, n):
         truth = expected_curve(eta, metric)
         apart = np.max(np.abs(curve.expected_score - truth))
         assert apart <= curve.error <= 1e-12 * max(1.0, np.abs(truth).max())
+
+
+@pytest.mark.parametrize("name", ["recall", "precision", "f1", "fowlkes_mallows"])
+def test_undefined_scores_may_be_negative(name):
+    metric = replace(bestcut.metrics.get(name), zero_division=-1e6)
+    for n in (2, 5, 9, 12):
+        eta = np.full(n, 0.01)
+        curve = bestcut.solvers.SOLVERS["sweep"].curve(eta, metric)
+        apart = np.abs(curve.expected_score - expected_curve(eta, metric))
+        assert np.all(apart <= curve.errors)

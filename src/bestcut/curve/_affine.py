@@ -346,7 +346,7 @@ class AffineCurve(BlockCurve):
         out: FloatArray = terms.sum(axis=0)
         if isinstance(rule, HermiteRule):  # the plan knows their size
             return out, 0.0
-        if not np.ndim(beta) and beta == 0 and np.min(alpha) >= 0:
+        if not np.ndim(beta) and beta == 0 and np.min(terms) >= 0:
             return out, float(out.max())
         if np.ndim(beta) or beta != 0:  # the two parts of a term may cancel
             numerator = np.abs(alpha) * part + weights * np.abs(beta)
