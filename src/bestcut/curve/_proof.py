@@ -38,7 +38,7 @@ _WIDE = (30.0, 12.0)  # standard deviations, and a count of as many
 _LARGE_VARIANCE = 60.0
 _LOG_CHANCE = -42.0  # of a total of positives beyond what is looked at: 6e-19
 _TOO_MUCH = 6e-13  # of the largest score, with rounding, at most cuts
-_SHORT = 12.0  # standard deviations of a count that takes few values
+_SHORT = 16.0  # standard deviations of a count that takes few values
 _ENOUGH = 2e-13  # of the size of the metric: what a rule for all cuts may leave
 _WORTH_A_TRY = 1e-12  # of the largest score: an error that a proof may halve
 _LEAST_REACH = 8.0  # counts that round would be far off in a smaller circle
@@ -434,13 +434,20 @@ def plan_total(
     n = float(np.rint(positives + negatives))
     low, high = _doubling(n)
     sigma, room = float(np.sqrt(variance)), min(positives, negatives)
-    caught = np.minimum(high, positives + float(stray(np.array(variance), _LOG_CHANCE)))
+    # The count that the sum is over: positives above the cut, or those below it.
+    below = low >= n // 2
+    most = np.where(below, n - low, high)
+    part = np.minimum(most, positives + float(stray(np.array(variance), _LOG_CHANCE)))
     # A row for each circle that is tried, a column for each range of cuts.
     tried = np.array([*(x * (sigma + 1.0) for x in _WIDE), 0.65 * room, 0.35 * room])
-    radius = np.minimum.outer(tried, np.where(caught < high, 1.4 * caught, np.inf))
+    radius = np.minimum.outer(tried, np.where(part < most, 1.4 * part, np.inf))
     at = positives + np.multiply.outer(_CENTRES, radius)
-    n_pos = Disc(at, 0.0, 1.0, 0.0, (_RADIUS * radius, 0.0))
-    tp = Disc.between(0.0 * caught, caught)
+    spans = _RADIUS * radius, 0.0
+    n_pos = Disc(at, 0.0, 1.0, 0.0, spans)
+    half = part / 2
+    tp = Disc(
+        np.where(below, at - half, half), half * (1 + EPS), 1.0 * below, 0.0, spans
+    )
     found = size_at_counts(metric, tp, Disc.between(low, high), n_pos, n)
     if found is None:
         return NO_RULE
@@ -450,13 +457,10 @@ def plan_total(
         return NO_RULE
     here = np.where(np.isfinite(size[-1]), size[-1], 0.0)
     enough = _ENOUGH * np.maximum(here, usual)
-    # Lemma 7: beyond the middle the rule is for the positives below the cut.
-    beyond = 1.0 + 2.0 / 3.0 * (positives + radius) / caught.clip(1.0)
-    factor = np.where(high >= n // 2, beyond, 1.0)
     spread = np.full(radius.size, variance)
     best, least = NO_RULE, (12.0 + 18.0 * sigma) * n
     for nodes in NODE_COUNTS[_first_worth(variance) :]:
-        error = factor * rule_error(
+        error = rule_error(
             nodes, (spread, spread), radius.ravel(), size.ravel(), largest, affine=True
         ).reshape(radius.shape)
         circle = np.argmin(error, axis=0)[None]
@@ -515,7 +519,7 @@ def _terms(metric: Any, cuts: FloatArray, n_pos: FloatArray, n: float) -> FloatA
     whole = alpha * n_pos + beta
     rest = np.abs(alpha) * (n - cuts) + np.abs(whole)
     rest = rest + 4 * EPS / _OF_WEIGHTS * (np.abs(alpha) * n_pos + np.abs(beta))
-    size = ratio(np.where(cuts < n / 2, first, rest), np.abs(delta), 0.0)
+    size = ratio(np.where(cuts < n // 2, first, rest), np.abs(delta), 0.0)
     out: FloatArray = np.max(np.broadcast_to(size, (n_pos.size, cuts.size)), axis=0)
     return out
 
@@ -523,14 +527,14 @@ def _terms(metric: Any, cuts: FloatArray, n_pos: FloatArray, n: float) -> FloatA
 def _doubling(n: float) -> tuple[FloatArray, FloatArray]:
     """Return ranges of whole numbers that cover 0 to n, short near both ends.
 
-    Next to the middle, where roots bend most for their length, they are shorter.
+    The middle is the start of one. Next to it, where roots bend most for their length,
+    they are shorter.
     """
     steps = 2.0 ** np.arange(np.ceil(np.log2(max(n / 2, 1.0))) + 1)
     steps = np.sort(np.append(steps, 1.5 * steps[steps >= max(n / 8, 2.0)]))
-    middle = np.floor(n / 2)
-    starts = np.concatenate([[0.0], steps[steps <= middle]])
-    ends = np.append(starts[1:] - 1.0, middle)
-    low = np.concatenate([starts, np.maximum(n - ends[::-1], middle + 1.0)])
-    high = np.concatenate([ends, n - starts[::-1]])
-    kept = low <= high
-    return low[kept], high[kept]
+    starts = np.concatenate([[0.0], steps[steps <= n - n // 2]])
+    ends = np.append(starts[1:] - 1.0, n - n // 2)
+    above = starts < n // 2
+    low = np.concatenate([starts[above], n - ends[::-1]])
+    high = np.concatenate([np.minimum(ends[above], n // 2 - 1), n - starts[::-1]])
+    return low, high
