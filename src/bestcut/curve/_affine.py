@@ -48,7 +48,8 @@ _CANCELLED = 3.0  # terms so much larger than the score are put up with
 _TINY = 32  # instances whose sums are never long enough to round much
 _FEWEST = 16  # from so many instances on sums over S are taken first
 _SEPARABLE = 150.0  # below this variance every value of S is as fast as a rule
-_EVALUATIONS = 40_000  # of the metric at a time: temporaries stay in cache
+_MANY = 50_000  # instances, up to which shorter blocks spare the system's allocator
+_EVALUATIONS = 12_000  # of the metric at a time: temporaries stay in cache
 
 
 class TotalRule(Protocol):
@@ -279,8 +280,10 @@ class AffineCurve(BlockCurve):
         if n <= _TINY or (n <= _FEW and self._cancels_little()):
             return np.array([0, n]), np.zeros(1, dtype=np.bool_)
         turns = start[1:][np.diff(proved)].astype(np.intp)
-        one_number = "separable" in self.metric.traits
-        step = _LONG if one_number or np.all(proved) else _SHORT
+        step = _LONG
+        if "separable" not in self.metric.traits:  # a row for each node
+            step = _LONG if n > _MANY else _LONG // 2
+            step = step if np.all(proved) else _SHORT
         edges = np.unique([*range(0, n, step), n // 2, *turns, n]).astype(np.intp)
         ruled = proved[np.searchsorted(start, edges[:-1], side="right") - 1]
         # A cut where the proof begins is the last one of the block before.

@@ -38,6 +38,7 @@ _WIDE = (30.0, 12.0)  # standard deviations, and a count of as many
 _LARGE_VARIANCE = 60.0
 _LOG_CHANCE = -42.0  # of a total of positives beyond what is looked at: 6e-19
 _TOO_MUCH = 6e-13  # of the largest score, with rounding, at most cuts
+_MADE = 20.0  # evaluations an instance that it takes to make a distribution
 _SHORT = 16.0  # standard deviations of a count that takes few values
 _ENOUGH = 2e-13  # of the size of the metric: what a rule for all cuts may leave
 _WORTH_A_TRY = 1e-12  # of the largest score: an error that a proof may halve
@@ -469,6 +470,7 @@ def plan_total(
         )
         proved = error <= enough
         exact = (12.0 + 18.0 * sigma) * float(np.sum((high - low + 1.0)[~proved]))
+        exact += 0.0 if np.all(proved) else _MADE * n
         if nodes * n + exact < least:
             least = nodes * n + exact
             total = error + _OF_NODES * positives * slope
