@@ -15,18 +15,18 @@ _SHARE = 4
 _WIDE = 8192  # numbers in extended precision at a time
 
 
-def block_edges(n: int, also: tuple[int, ...] = ()) -> NDArray[np.intp]:
+def block_edges(n: int) -> NDArray[np.intp]:
     """Return 0 = edge_0 < edge_1 < ... = n, close to each other near both ends.
 
     Apart from short ones, a block is at most a quarter as long as the way to the nearer
-    end. `also` are edges that must be among them.
+    end.
     """
     left = [0]
     while left[-1] < n // 2:
         step = min(max(left[-1] // _SHARE, _SHORTEST), _LONGEST)
         left.append(left[-1] + step)
     half = [edge for edge in left if edge <= n // 2]
-    return np.unique([0, n, *half, *(n - edge for edge in half), *also]).astype(np.intp)
+    return np.unique([0, n, *half, *(n - edge for edge in half)]).astype(np.intp)
 
 
 def running_totals(
