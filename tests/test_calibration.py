@@ -10,8 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from bestcut import counts
-from bestcut._validation import InvalidProbabilityError
+from bestcut import InvalidProbabilityError, counts
 from bestcut.calibration import CalibrationBin, CalibrationCheck, calibration_check
 from oracles import EPS, assert_near
 from oracles.enumeration import exact_law

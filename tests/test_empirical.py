@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 import bestcut
 from bestcut import empirical_threshold
-from bestcut.empirical import threshold_between
+from bestcut._empirical import threshold_between
 from bestcut.metrics import FBeta, LinearUtility, from_counts, from_rates, from_uvp
 from oracles import EPS, assert_near
 from oracles.definitions import DEFINITIONS, LOSSES

@@ -1,21 +1,31 @@
 """Turn probabilities into the decisions that maximise the expected metric."""
 
 from bestcut import counts, goals, metrics, multilabel
-from bestcut._validation import (
+from bestcut._decide import Decision, ExpectedScoreCurve, decide
+from bestcut._empirical import EmpiricalThreshold, empirical_threshold
+from bestcut._errors import (
     InfeasibleError,
     InvalidProbabilityError,
     SolverMismatchError,
 )
-from bestcut.calibration import CalibrationBin, CalibrationCheck, calibration_check
-from bestcut.decide import Decision, ExpectedScoreCurve, decide
-from bestcut.empirical import EmpiricalThreshold, empirical_threshold
-from bestcut.evaluate import expected_confusion, expected_score, score_distribution
+from bestcut.calibration import (
+    CalibrationBin,
+    CalibrationCheck,
+    adjust_prevalence,
+    calibration_check,
+    estimate_prevalence,
+)
 from bestcut.files import FileDecision, FileError, decide_file
-from bestcut.many import Decisions, decide_each
+from bestcut.many import Decisions, SampledDecision, decide_each, decide_from_samples
 from bestcut.metrics import check_metric
-from bestcut.prevalence import adjust_prevalence, estimate_prevalence
-from bestcut.samples import SampledDecision, decide_from_samples
-from bestcut.scores import ConfusionDistribution, ScoreDistribution, Surprise
+from bestcut.scores import (
+    ConfusionDistribution,
+    ScoreDistribution,
+    Surprise,
+    expected_confusion,
+    expected_score,
+    score_distribution,
+)
 from bestcut.summary import Bracket, Cut, ScoreSummary
 
 __version__ = "0.1.0"

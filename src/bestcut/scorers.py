@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bestcut.evaluate import expected_score
 from bestcut.metrics import Metric, get
+from bestcut.scores import expected_score
 
 
 class ExpectedScorer:

@@ -13,8 +13,7 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from cli.run import PROBABILITIES, SCORES, call, complaint, shell
 

@@ -7,11 +7,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from bestcut import counts
-from bestcut._validation import InvalidProbabilityError
+from bestcut import InvalidProbabilityError, counts
 from bestcut.counts import _exact
 from oracles import EPS, SMALLEST, assert_near, error_of
 from oracles.enumeration import exact_law, exact_law_by_recursion

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bestcut.counts import _moments as moments
-from bestcut.counts import poisson_binomial, poisson_binomial_window
+from bestcut.counts import (
+    _moments as moments,
+    poisson_binomial,
+    poisson_binomial_window,
+)
 from bestcut.counts._rules import NODE_COUNTS, gauss_error, rule_error
 
 EPS = float(np.finfo(float).eps)

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from bestcut.counts import _window as window
-from bestcut.counts import poisson_binomial, remove
+from bestcut.counts import _window as window, poisson_binomial, remove
 
 RNG = np.random.default_rng(0)
 INPUTS = {

@@ -9,7 +9,7 @@ import bestcut
 from bestcut.curve import curve_of
 from bestcut.curve._affine import AffineCurve
 from bestcut.curve._blocks import running_error, running_sums
-from bestcut.curve._proof import _doubling
+from bestcut.curve._total import _doubling
 from bestcut.metrics import FractionalLinear
 from oracles.extended import expected_curve
 

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 import bestcut
+from bestcut._types import EPS
 from bestcut.many._counts import (
     count_laws,
     of_nobody,
     running_laws,
     running_laws_backwards,
 )
-from bestcut.many._fractional import EPS, _shared_rule, fractional_kernel
+from bestcut.many._fractional import _shared_rule, fractional_kernel
 from bestcut.many._laws import LawKernels, _kernel, _table, law_error
 from bestcut.metrics import FBeta, Jaccard, from_counts, get
 from bestcut.metrics._enclosure import score_bound

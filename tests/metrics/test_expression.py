@@ -10,14 +10,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import bestcut
-from bestcut.counts import poisson_binomial_window
+from bestcut.counts import SideRange, plan_rules, poisson_binomial_window, value_of_cut
 from bestcut.counts._side import ListedSide
-from bestcut.curve._general import value_of_cut
-from bestcut.curve._proof import SideRange, plan_rules
 from bestcut.metrics import (
     ExpressionError,
     FractionalLinear,

@@ -9,6 +9,7 @@ from bestcut.metrics import (
     FractionalLinear,
     GMean,
     LinearUtility,
+    _monotone as monotone,
     check_metric,
     from_counts,
     from_expression,
@@ -17,7 +18,6 @@ from bestcut.metrics import (
     get,
     names,
 )
-from bestcut.metrics import _monotone as monotone
 from bestcut.metrics._monotone import agreement_never_hurts, tp_never_hurts
 
 TP = monotone._MORE_TP

@@ -3,8 +3,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import bestcut
 from bestcut.metrics import FractionalLinear, LinearUtility, from_counts, from_rates

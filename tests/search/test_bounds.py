@@ -10,8 +10,12 @@ import pytest
 import bestcut
 from bestcut.counts._side import NOBODY
 from bestcut.curve import curve_of
-from bestcut.metrics import FractionalLinear, LinearUtility, from_counts
-from bestcut.metrics import from_expression as formula
+from bestcut.metrics import (
+    FractionalLinear,
+    LinearUtility,
+    from_counts,
+    from_expression as formula,
+)
 from bestcut.search import CutSearch, _runs, _search, best_cut, best_cut_in_run
 from bestcut.search._changes import Changes
 from bestcut.search._table import RunTable, SortedTable

@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 
 import bestcut
-from bestcut.metrics import FractionalLinear, from_counts, from_expression
-from bestcut.metrics import _expression as module
+from bestcut.metrics import (
+    FractionalLinear,
+    _expression as module,
+    from_counts,
+    from_expression,
+)
 from bestcut.metrics._discs import (
     RULES,
     Disc,

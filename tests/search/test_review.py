@@ -3,9 +3,9 @@
 import numpy as np
 
 import bestcut
+from bestcut.counts import value_of_cut
 from bestcut.counts._side import SummedSide, error_of_sums
 from bestcut.counts._window import law_of
-from bestcut.curve._general import value_of_cut
 from bestcut.metrics import from_counts
 
 

@@ -2,8 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import bestcut
 from bestcut.metrics import FBeta, FractionalLinear, from_counts

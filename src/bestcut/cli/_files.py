@@ -8,16 +8,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from bestcut.files._copy import copy_rows, marks_of
-from bestcut.files._error import FileError
-from bestcut.files._input import Input
-from bestcut.files._output import atomic, is_same, writing
-from bestcut.files._source import (
+from bestcut.files import FileError
+from bestcut.files.sources import (
     FORMATS,
+    Input,
+    atomic,
+    copy_rows,
     format_of,
+    is_same,
+    marks_of,
     numbers,
     open_source,
     refuse_improbable,
+    writing,
 )
 
 __all__ = ["FORMATS", "LARGE", "Table", "atomic", "format_of", "is_same"]

@@ -19,11 +19,10 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 import bestcut
-from bestcut.cli import INTERRUPTED, exit_status
 from bestcut.cli._files import FORMATS, Table, format_of, is_same
 from bestcut.cli._problem import Problem
-from bestcut.files._progress import steps
-from bestcut.files._stream import find_cut, write_cut
+from bestcut.cli._signals import INTERRUPTED, exit_status
+from bestcut.files.sources import find_cut, steps, write_cut
 from bestcut.goals import Goal, Mean, ProbAtLeast, Quantile
 from bestcut.metrics import ExpressionError, Metric, from_expression
 
@@ -80,7 +79,7 @@ def cli() -> None:
     """
 
 
-def _metric(text: str) -> Metric:
+def metric_given(text: str) -> Metric:
     """Return a metric by its name, or from a formula."""
     if text in bestcut.metrics.names():
         return bestcut.metrics.get(text)
@@ -125,7 +124,7 @@ def _floor(text: str) -> tuple[Metric, float]:
     if not (name and np.isfinite(number)):
         msg = f"{text!r} is not METRIC=NUMBER, for example precision=0.9."
         raise click.BadParameter(msg)
-    return _metric(name), number
+    return metric_given(name), number
 
 
 def _floors(given: list[tuple[Metric, float]]) -> dict[str | Metric, float]:
@@ -133,7 +132,7 @@ def _floors(given: list[tuple[Metric, float]]) -> dict[str | Metric, float]:
     return dict(sorted(given, key=lambda floor: floor[1]))
 
 
-def _known_names(
+def known_names_given(
     ctx: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[str]:
     """Return what the shell may complete the last name of a list to."""
@@ -142,7 +141,7 @@ def _known_names(
     return [done + comma + name for name in names if name.startswith(begun)]
 
 
-def _parsed(parse: Callable[[str], Any]) -> Callable[..., Any]:
+def parsed_given(parse: Callable[[str], Any]) -> Callable[..., Any]:
     def callback(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
         if isinstance(value, tuple):
             return [parse(item) for item in value]
@@ -151,7 +150,7 @@ def _parsed(parse: Callable[[str], Any]) -> Callable[..., Any]:
     return callback
 
 
-def _metrics(text: str) -> list[Metric]:
+def metrics_given(text: str) -> list[Metric]:
     """Return the metrics between the commas that are in no parentheses."""
     parts, depth = [""], 0
     for mark in text:
@@ -160,12 +159,12 @@ def _metrics(text: str) -> list[Metric]:
             parts.append("")
         else:
             parts[-1] += mark
-    return [_metric(part.strip()) for part in parts]
+    return [metric_given(part.strip()) for part in parts]
 
 
-_file = click.argument("file", type=click.Path(allow_dash=True, dir_okay=False))
-_proba = click.option("--proba", required=True, help="Column of probabilities.")
-_format = click.option(
+file_option = click.argument("file", type=click.Path(allow_dash=True, dir_okay=False))
+proba_option = click.option("--proba", required=True, help="Column of probabilities.")
+format_option = click.option(
     "--format",
     "kind",
     type=click.Choice(FORMATS),
@@ -175,14 +174,14 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @cli.command()
-@_file
-@_proba
+@file_option
+@proba_option
 @click.option(
     "--metric",
     default="f1",
     show_default=True,
-    callback=_parsed(_metric),
-    shell_complete=_known_names,
+    callback=parsed_given(metric_given),
+    shell_complete=known_names_given,
     help="A name (see `bestcut metrics`) or a formula of tp, fp, fn, tn.",
 )
 @click.option("--group-by", help="Column: one decision for each of its values.")
@@ -192,21 +191,21 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     "--at-least",
     multiple=True,
     metavar="METRIC=NUMBER",
-    callback=_parsed(_floor),
+    callback=parsed_given(_floor),
     help="Least expected value of another metric; may be repeated.",
 )
 @click.option(
     "--goal",
     default="mean",
     show_default=True,
-    callback=_parsed(_goal),
+    callback=parsed_given(_goal),
     help="mean, quantile=0.1 (cautious), or reach=0.7 (a score).",
 )
 @click.option("--name", default="decision", show_default=True, help="Column to add.")
 @click.option(
     "-o", "--output", default="-", help="File to write; - is standard output."
 )
-@_format
+@format_option
 @_json
 def decide(
     file: str,
@@ -341,19 +340,19 @@ def _shown(value: Any) -> str:
 
 
 @cli.command()
-@_file
-@_proba
+@file_option
+@proba_option
 @click.option("--pred", required=True, help="Column of predictions, 0 and 1.")
 @click.option("--label", help="Column of true labels, if they are known.")
 @click.option(
     "--metric",
     default="f1",
     show_default=True,
-    callback=_parsed(_metrics),
-    shell_complete=_known_names,
+    callback=parsed_given(metrics_given),
+    shell_complete=known_names_given,
     help="Names or formulas, separated by commas.",
 )
-@_format
+@format_option
 @_json
 def expect(
     file: str,
@@ -405,9 +404,9 @@ def expect(
 
 
 @cli.command()
-@_file
-@_proba
-@_format
+@file_option
+@proba_option
+@format_option
 @_json
 def compare(file: str, proba: str, kind: str | None, as_json: bool) -> None:
     """Show the best cut for every metric, and what a threshold of 0.5 would give.

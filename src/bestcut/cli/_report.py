@@ -9,42 +9,42 @@ from rich.console import Console
 
 from bestcut.cli._files import Table, format_of, is_same
 from bestcut.cli._main import (
-    _file,
-    _format,
-    _known_names,
-    _metric,
-    _metrics,
-    _parsed,
-    _proba,
     cli,
+    file_option,
+    format_option,
+    known_names_given,
+    metric_given,
+    metrics_given,
+    parsed_given,
+    proba_option,
 )
 from bestcut.cli._problem import Problem
-from bestcut.files._output import writing
+from bestcut.files.sources import writing
 from bestcut.metrics import Metric
 
 
 @cli.command()
-@_file
-@_proba
+@file_option
+@proba_option
 @click.option(
     "--metric",
     default="f1",
     show_default=True,
-    callback=_parsed(_metric),
-    shell_complete=_known_names,
+    callback=parsed_given(metric_given),
+    shell_complete=known_names_given,
     help="What the decision is made for: a name or a formula.",
 )
 @click.option(
     "--also",
-    callback=_parsed(_metrics),
-    shell_complete=_known_names,
+    callback=parsed_given(metrics_given),
+    shell_complete=known_names_given,
     help="Names or formulas to switch to, separated by commas.",
 )
 @click.option("--title", help="Heading of the page.")
 @click.option(
     "-o", "--output", required=True, help="File to write; - is standard output."
 )
-@_format
+@format_option
 def report(
     file: str,
     proba: str,

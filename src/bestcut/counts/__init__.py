@@ -1,99 +1,90 @@
-"""How many positives there are: exact laws of sums of independent Bernoullis."""
+"""How many positives there are: exact distributions of sums of independent Bernoullis.
 
-from __future__ import annotations
+Two ways to the same distributions. `poisson_binomial` and its companions compute them
+instance by instance, as the paper's algorithms do, and are for everyone. The rest of
+the package uses windows (`Law`), rules from cumulants, and the two sides of a cut.
+"""
 
-from typing import Any
+from bestcut.counts._exact import (
+    WindowedLaw,
+    prefix_laws as prefix_laws,
+    prefix_laws_backwards as prefix_laws_backwards,
+)
+from bestcut.counts._expectation import (
+    EVALUATIONS as EVALUATIONS,
+    MOST_NODES as MOST_NODES,
+    ROUNDING as ROUNDING,
+    TOLERANCE as TOLERANCE,
+    WORTHLESS as WORTHLESS,
+    Rule as Rule,
+    are_short as are_short,
+    error_of_sides as error_of_sides,
+    exact_error as exact_error,
+    expectation as expectation,
+    linear_value as linear_value,
+    rule_of_mean as rule_of_mean,
+    rules_of_cut as rules_of_cut,
+    value_of_cut as value_of_cut,
+)
+from bestcut.counts._moments import (
+    LEAST_VARIANCE as LEAST_VARIANCE,
+    cumulant_matrix as cumulant_matrix,
+    features as features,
+    features_of_rule as features_of_rule,
+    hermite_coefficients as hermite_coefficients,
+    hermite_rule as hermite_rule,
+    rule_of_sums as rule_of_sums,
+)
+from bestcut.counts._poisson_binomial import (
+    poisson_binomial,
+    poisson_binomial_window,
+    remove,
+)
+from bestcut.counts._proof import (
+    COVER_CENTRES as COVER_CENTRES,
+    COVER_RADIUS as COVER_RADIUS,
+    OF_NODES as OF_NODES,
+    OF_WEIGHTS as OF_WEIGHTS,
+    SMALLEST_VARIANCE as SMALLEST_VARIANCE,
+    WIDE as WIDE,
+    Plan as Plan,
+    SideRange as SideRange,
+    is_on_trust as is_on_trust,
+    plan_rules as plan_rules,
+)
+from bestcut.counts._rules import (
+    NODE_COUNTS as NODE_COUNTS,
+    rule_error as rule_error,
+    stray as stray,
+    weight_size as weight_size,
+)
+from bestcut.counts._side import (
+    NOBODY as NOBODY,
+    ROOM as ROOM,
+    ListedSide as ListedSide,
+    Side as Side,
+    SummedSide as SummedSide,
+    error_of_sums as error_of_sums,
+)
+from bestcut.counts._window import (
+    NEGLIGIBLE as NEGLIGIBLE,
+    NOTHING as NOTHING,
+    SPARED as SPARED,
+    Law as Law,
+    convolved as convolved,
+    dropped as dropped,
+    given_positive as given_positive,
+    law_error as law_error,
+    law_from_power_sums as law_from_power_sums,
+    law_of as law_of,
+    power_sum_count as power_sum_count,
+    running_laws as running_laws,
+    trimmed as trimmed,
+)
 
-from bestcut._validation import FloatArray, check_finite_real, check_probabilities
-from bestcut.counts import _exact
-from bestcut.counts._exact import WindowedLaw
-
+# What users import; the names above with `as` are for the other folders.
 __all__ = ["WindowedLaw", "poisson_binomial", "poisson_binomial_window", "remove"]
 
 
-def poisson_binomial(y_proba: Any) -> FloatArray:
-    """Return the law of the number of positives.
-
-    Parameters
-    ----------
-    y_proba : array-like of shape (n,)
-        Probability of each instance to be positive; instances are independent.
-
-    Returns
-    -------
-    ndarray of shape (n + 1,)
-        Entry s is the probability of exactly s positives.
-
-    Notes
-    -----
-    Takes O(n²) time and O(n) memory. Each entry has a relative error of at most
-    ``2 * n`` machine epsilons, short of underflow.
-
-    Examples
-    --------
-    >>> poisson_binomial([0.5, 0.25]).tolist()
-    [0.375, 0.5, 0.125]
-    """
-    return _exact.law_of_count(check_probabilities(y_proba))
-
-
-def poisson_binomial_window(y_proba: Any, tail: float = 1e-20) -> WindowedLaw:
-    """Return the law of the number of positives where it matters.
-
-    Parameters
-    ----------
-    y_proba : array-like of shape (n,)
-        Probability of each instance to be positive.
-    tail : float, default=1e-20
-        How much mass may be dropped in all, at least 0 and below 1.
-
-    Returns
-    -------
-    WindowedLaw
-        With ``start``, ``pmf`` and the mass that was ``dropped``.
-
-    Examples
-    --------
-    >>> law = poisson_binomial_window([0.5] * 400)
-    >>> law.pmf.size < 200, law.dropped <= 1e-20
-    (True, True)
-    """
-    check_finite_real(tail, name="tail")
-    if not 0 <= tail < 1:
-        msg = f"`tail` must lie in [0, 1); got {tail!r}."
-        raise ValueError(msg)
-    return _exact.windowed_law(check_probabilities(y_proba), float(tail))
-
-
-def remove(law: Any, probability: float) -> FloatArray:
-    """Return the law of the count without one instance.
-
-    Parameters
-    ----------
-    law : array-like of shape (n + 1,)
-        Law of n instances, as `poisson_binomial` returns it.
-    probability : float
-        Probability of the instance to take out; it must be one of the n.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Notes
-    -----
-    The recursion runs from the end from which errors do not grow, whatever the
-    probability, 0 and 1 included; its absolute error is a few ``n`` machine epsilons.
-    That holds for one removal. Do not chain them: errors grow from one to the next.
-
-    Examples
-    --------
-    >>> remove([0.375, 0.5, 0.125], 0.25).tolist()
-    [0.5, 0.5]
-    """
-    array = check_probabilities(law, name="law")
-    if array.size < 2:
-        msg = f"`law` must have at least two entries; got {array.size}."
-        raise ValueError(msg)
-    check_finite_real(probability, name="probability")
-    check_probabilities([probability], name="probability")
-    return _exact.remove_instance(array, float(probability))
+def __dir__() -> list[str]:
+    return sorted(__all__)

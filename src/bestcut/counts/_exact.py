@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestcut._validation import FloatArray
+from bestcut._types import FloatArray
 
 
 def add_instance(law: FloatArray, p: float) -> FloatArray:

@@ -19,7 +19,7 @@ from functools import cache
 
 import numpy as np
 
-from bestcut._validation import FloatArray
+from bestcut._types import FloatArray
 
 # From this variance on a law is computed from cumulants where it is not asked for in
 # parts: its characteristic function vanishes long before their series ends.

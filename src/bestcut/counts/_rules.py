@@ -16,7 +16,7 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import FloatArray
+from bestcut._types import FloatArray
 from bestcut.counts._moments import cumulant_matrix, hermite_rule
 
 # Rules that are worth having; each is proved for smaller deviations than the last one.

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bestcut._validation import FloatArray
+from bestcut._types import FloatArray
 from bestcut.counts._moments import LEAST_VARIANCE, cumulant_matrix, features
 from bestcut.counts._rules import NODE_COUNTS
 from bestcut.counts._window import NOTHING, Law, law_of, trimmed

@@ -13,9 +13,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import FloatArray
+from bestcut._types import EPS, FloatArray
 
-EPS = float(np.finfo(float).eps)
 NEGLIGIBLE = 1e-20
 SPARED = 4  # negligible values that a trimmed law keeps at either end
 _SMALL = 0.1  # probabilities this near to 0 or 1 enter through power sums

@@ -1,15 +1,14 @@
 """The expected score of every cut."""
 
-from bestcut._validation import FloatArray
-from bestcut.counts._side import Side
+from bestcut._types import FloatArray
+from bestcut.counts import Side
 from bestcut.curve._affine import AffineCurve
-from bestcut.curve._blocks import BlockCurve
+from bestcut.curve._blocks import BlockCurve, running_totals
 from bestcut.curve._general import GeneralCurve
 from bestcut.curve._linear import LinearCurve
-from bestcut.metrics import Metric
-from bestcut.metrics._enclosure import largest_score
+from bestcut.metrics import Metric, largest_score
 
-__all__ = ["BlockCurve", "curve_between", "curve_of"]
+__all__ = ["BlockCurve", "curve_between", "curve_of", "running_totals"]
 
 
 def curve_of(eta: FloatArray, metric: Metric) -> BlockCurve:

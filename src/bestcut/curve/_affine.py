@@ -23,22 +23,26 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import FloatArray
-from bestcut.counts._moments import (
+from bestcut._types import EPS, FloatArray
+from bestcut.counts import (
+    SMALLEST_VARIANCE,
     cumulant_matrix,
+    dropped,
     features,
+    given_positive,
     hermite_coefficients,
     hermite_rule,
+    law_error,
+    law_of,
 )
-from bestcut.counts._window import EPS, dropped, given_positive, law_error, law_of
 from bestcut.curve._blocks import (
     BlockCurve,
     running_error,
     running_sums,
     running_totals,
 )
-from bestcut.curve._proof import NO_RULE, SMALLEST_VARIANCE, plan_total
-from bestcut.metrics._base import ratio
+from bestcut.curve._total import NO_RULE, plan_total
+from bestcut.metrics import ratio
 
 _SMALL = 0.1  # probabilities this near to 0 or 1 enter A_q by a short series
 _SERIES_END = 1e-18

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import FloatArray
+from bestcut._types import FloatArray
 
 _SHORTEST, _LONGEST = 1024, 8192
 _SHARE = 4

@@ -9,24 +9,35 @@ affine in a for every b, so that the mean of a stands for its law.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import FloatArray
-from bestcut.counts._moments import features, features_of_rule, rule_of_sums
-from bestcut.counts._rules import NODE_COUNTS
-from bestcut.counts._side import NOBODY, Side, error_of_sums, is_from_sums
-from bestcut.counts._window import (
-    EPS,
+from bestcut._types import FloatArray
+from bestcut.counts import (
+    EVALUATIONS,
+    MOST_NODES,
+    NOBODY,
     NOTHING,
+    SMALLEST_VARIANCE,
     SPARED,
+    TOLERANCE,
+    WORTHLESS,
     Law,
+    Plan,
+    Rule,
+    Side,
+    SideRange,
     convolved,
-    dropped,
-    law_error,
+    error_of_sides,
+    exact_error,
+    expectation,
+    features,
+    features_of_rule,
     law_of,
+    plan_rules,
+    rule_of_mean,
+    rule_of_sums,
     running_laws,
 )
 from bestcut.curve._blocks import (
@@ -35,80 +46,12 @@ from bestcut.curve._blocks import (
     running_sums,
     running_totals,
 )
-from bestcut.curve._linear import linear_value
-from bestcut.curve._proof import (
-    SMALLEST_VARIANCE,
-    Plan,
-    SideRange,
-    is_on_trust,
-    plan_rules,
-)
 from bestcut.metrics import Metric
 
-_EVALUATIONS = 60_000  # of the metric at a time: temporaries stay in cache
-_WORTHLESS = 1e-19  # a value of this probability is not worth an evaluation
-_PAIRS = 1 << 23  # of counts that a single cut may take
 _SHORTEST, _LONGEST = 64, 8192  # cuts in a block
 _MANY = 2048  # instances from which on rules are likely
 _CHANGE = 0.25  # of the logarithms of expected counts in a block
 _FIRST = 4  # the logarithm of the shortest block at an end of the ranking
-_TOLERANCE = 1e-13  # what a rule may leave, of the size of the metric
-MOST_NODES = NODE_COUNTS[-1]
-
-
-class Rule(NamedTuple):
-    """E g(S) = sum_q weights[q] g(nodes[q]), a column for each cut or one for all."""
-
-    nodes: FloatArray
-    weights: FloatArray
-
-
-def rule_of_law(law: Law) -> Rule:
-    """Return every value with its probability."""
-    return Rule(law.counts[:, None], law.pmf[:, None])
-
-
-def rule_of_mean(mean: FloatArray) -> Rule:
-    """Return the rule of one node, for what is affine in the count."""
-    return Rule(mean[None, :], np.ones((1, 1)))
-
-
-def expectation(
-    metric: Metric, cuts: FloatArray, n: int, above: Rule, below: Rule
-) -> tuple[FloatArray, float]:
-    """Return E f at each cut, and a bound on the expected absolute score of any.
-
-    Some cuts at a time, and of a cut with many values some of those above it: what the
-    metric computes on the way stays in the cache, and is not large enough for the
-    system to be asked for memory each time.
-    """
-    shape_1, shape_2 = ((x.nodes.shape[0], cuts.size) for x in (above, below))
-    tp, w1 = (np.broadcast_to(x, shape_1) for x in above)
-    fn, w2 = (np.broadcast_to(x, shape_2) for x in below)
-    rows = max(_EVALUATIONS // shape_2[0], 1)
-    step = max(rows // shape_1[0], 1)
-    out, least, most = np.zeros(cuts.size), np.inf, -np.inf
-    for i in range(0, cuts.size, step):
-        here = slice(i, i + step)
-        for j in range(0, shape_1[0], rows):
-            some = slice(j, j + rows)
-            score = _scores(metric, cuts[here], n, tp[some, here], fn[:, here])
-            inner = np.matmul(score, w2[:, here].T[:, :, None])[:, :, 0]
-            out[here] += np.einsum("ka,ak->k", inner, w1[some, here])
-            least, most = min(least, score.min()), max(most, score.max())
-    scale = float(out.max()) if least >= 0.0 else float(max(most, -least))
-    return out, scale
-
-
-def _scores(
-    metric: Metric, cuts: FloatArray, n: int, tp: FloatArray, fn: FloatArray
-) -> FloatArray:
-    """Return the metric at all pairs of counts: a matrix for each cut."""
-    # Taken before the sum over both sides: whole numbers stay whole.
-    caught = [x.T[:, :, None] for x in (tp, cuts - tp)]
-    missed = [x.T[:, None] for x in (fn, n - cuts - fn)]
-    shape = (cuts.size, tp.shape[0], fn.shape[0])
-    return np.broadcast_to(metric.score_cells(*caught, *missed), shape)
 
 
 def _edges(eta: FloatArray, before: Side, after: Side) -> NDArray[np.intp]:
@@ -138,82 +81,6 @@ def _edges(eta: FloatArray, before: Side, after: Side) -> NDArray[np.intp]:
     ends = [near - before.n, eta.size + after.n - near]
     edges = np.concatenate([[0, eta.size], *ends, np.append(starts, eta.size)[new]])
     return np.unique(edges[(edges >= 0) & (edges <= eta.size)]).astype(np.intp)
-
-
-def are_short(above: Side, below: Side) -> bool:
-    """Return whether the exact distributions of both sides have few pairs of values."""
-    widths = [24.0 + 20.0 * np.sqrt(side.variance) for side in (above, below)]
-    return bool(widths[0] * widths[1] <= _PAIRS)
-
-
-def rules_of_cut(
-    metric: Metric, largest: float, above: Side, below: Side, *, mean_above: bool
-) -> tuple[Rule, Rule, float, int]:
-    """Return the rules of a single cut, what they are wrong by, and their width.
-
-    The width is the number of values that are taken one by one.
-    """
-    first, second = (
-        SideRange(
-            *((np.array([x]),) * 2 for x in (s.positives, s.negatives, s.variance))
-        )
-        for s in (above, below)
-    )
-    # A promise is only believed where the truth would take too long.
-    worth = not (is_on_trust(metric) and are_short(above, below))
-    plan = plan_rules(
-        metric,
-        first,
-        second,
-        largest,
-        _TOLERANCE,
-        mean_above=mean_above,
-        worth=(worth, worth),
-    )
-    rules, width = [], 0
-    error = float(plan.error[0]) + 64 * EPS * float(plan.size[0])
-    for side, nodes in zip((above, below), plan.nodes, strict=True):
-        m = int(nodes[0])
-        if m:
-            rules.append(Rule(*rule_of_sums(side.sums(MOST_NODES)[:, None], m)))
-        elif mean_above and side is above:
-            rules.append(rule_of_mean(np.array([side.positives])))
-        else:
-            rules.append(rule_of_law(side.law))
-            width += side.law.pmf.size
-            error += error_of_sides(side) * largest
-    return rules[0], rules[1], error, width
-
-
-def value_of_cut(
-    metric: Metric, largest: float, above: Side, below: Side
-) -> tuple[float, float]:
-    """Return the expected score of a single cut, and a bound on its error."""
-    if "linear" in metric.traits:
-        cells = (above.positives, above.negatives, below.positives, below.negatives)
-        value, error = linear_value(metric, cells)
-        return float(value), float(error)
-    mean_above = "factorised" in metric.traits
-    first, second, error, width = rules_of_cut(
-        metric, largest, above, below, mean_above=mean_above
-    )
-    cuts, n = np.array([float(above.n)]), above.n + below.n
-    value, scale = expectation(metric, cuts, n, first, second)
-    error += exact_error(width, n, scale, largest)
-    return float(value[0]), error
-
-
-def error_of_sides(*sides: Side) -> float:
-    """Bound what laws from sums of features are wrong by, for scores of size 1."""
-    variances = np.array([x.variance if is_from_sums(x) else 0.0 for x in sides])
-    return float(error_of_sums(variances).sum())
-
-
-def exact_error(width: int, n: int, scale: float, largest: float) -> float:
-    """Bound what values that are taken one by one leave out, and all rounding."""
-    error = (law_error(width, n) if width else 64 * EPS) * scale
-    lost = width * _WORTHLESS + dropped(n)
-    return error + (lost * largest if n and width else 0.0)
 
 
 class GeneralCurve(BlockCurve):
@@ -282,7 +149,7 @@ class GeneralCurve(BlockCurve):
             sides[0],
             sides[1],
             self.largest,
-            _TOLERANCE,
+            TOLERANCE,
             mean_above=self.mean_above,
             worth=self.worth,
         )
@@ -363,7 +230,7 @@ class GeneralCurve(BlockCurve):
             if nodes[side] == 0 and not (side == 0 and self.mean_above):
                 spread = 12.0 + 18.0 * float(np.sqrt(variance[side].max()))
                 width[side] = min(spread, self.n + 1.0)
-        length = int(np.clip(_EVALUATIONS / (width[0] * width[1]), 16, 2048))
+        length = int(np.clip(EVALUATIONS / (width[0] * width[1]), 16, 2048))
         return [*range(0, size, length), size]
 
     def _laws_below(self, j: int, low: int, parts: list[int]) -> list[Law]:
@@ -380,7 +247,7 @@ def _running_rule(law: Law, block: FloatArray, largest: FloatArray) -> tuple[Law
     Impossible values have no weight, but the metric must not be asked about them.
     """
     last, origin, table = running_laws(law, block)
-    worth = np.flatnonzero(table.max(axis=0) > _WORTHLESS)
+    worth = np.flatnonzero(table.max(axis=0) > WORTHLESS)
     # Of counts that are all but certain, small chances are all there is to choose by.
     first = max(int(worth[0]) - SPARED, 0)
     end = min(int(worth[-1]) + 1 + SPARED, table.shape[1])

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bestcut._validation import FloatArray
-from bestcut.counts._side import NOBODY, Side
+from bestcut._types import FloatArray
+from bestcut.counts import NOBODY, ROUNDING, Side
 from bestcut.curve._blocks import (
     BlockCurve,
     block_edges,
@@ -19,16 +19,6 @@ from bestcut.curve._blocks import (
     running_sums,
     running_totals,
 )
-
-EPS = float(np.finfo(float).eps)
-# Lemma 8: sums of a block are added in pairs, running sums as in the other curves, and
-# the four products and their sum round once each.
-ROUNDING = 16.0 * EPS
-
-
-def linear_value(metric: Any, cells: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Return the expected worth at expected cells, and a bound on its error."""
-    return metric.score_cells(*cells), ROUNDING * metric.absolute().score_cells(*cells)
 
 
 class LinearCurve(BlockCurve):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bestcut.decide import Decision, decide
+from bestcut._decide import Decision, decide
 from bestcut.displays._axes import GREY, INK, PALE, axes, count_instances, thinned, tidy
 from bestcut.metrics import Metric
 

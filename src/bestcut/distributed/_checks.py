@@ -7,11 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestcut._validation import (
-    InvalidProbabilityError,
-    SolverMismatchError,
-    unknown_name,
-)
+from bestcut._errors import InvalidProbabilityError, SolverMismatchError, unknown_name
 from bestcut.metrics import Metric, check_metric
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import BoolArray, FloatArray
+from bestcut._types import BoolArray, FloatArray
 from bestcut.distributed._checks import no_probability
 from bestcut.many import decide_each
 from bestcut.metrics import Metric

@@ -16,11 +16,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import (
-    FloatArray,
-    InvalidProbabilityError,
-    check_bounds,
-)
+from bestcut._errors import InvalidProbabilityError
+from bestcut._types import FloatArray
+from bestcut._validation import check_bounds
 from bestcut.distributed._checks import (
     Offender,
     changed_between,

@@ -19,7 +19,7 @@ except ImportError as error:
     msg = "bestcut.distributed.dask needs dask: pip install 'bestcut[dask]'"
     raise ImportError(msg) from error
 
-from bestcut._validation import FloatArray
+from bestcut._types import FloatArray
 from bestcut.distributed._checks import (
     check_by,
     check_columns,

@@ -20,14 +20,12 @@ try:
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyspark import TaskContext
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
-    from pyspark.sql import types as T
+    from pyspark.sql import Window, functions as F, types as T
 except ImportError as error:
     msg = "bestcut.distributed.spark needs PySpark: pip install 'bestcut[spark]'"
     raise ImportError(msg) from error
 
-from bestcut._validation import FloatArray
+from bestcut._types import FloatArray
 from bestcut.distributed._checks import (
     changed_between,
     check_by,

@@ -26,7 +26,8 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from bestcut._validation import FloatArray, check_probabilities
+from bestcut._types import FloatArray
+from bestcut._validation import check_probabilities
 
 _ROUNDED = 1e-6  # what single precision may put beyond 0 or 1
 

@@ -14,9 +14,11 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from bestcut._validation import FloatArray, InfeasibleError, check_bounds
-from bestcut.decide import Decision, decide
-from bestcut.empirical import threshold_between
+from bestcut._decide import Decision, decide
+from bestcut._empirical import threshold_between
+from bestcut._errors import InfeasibleError
+from bestcut._types import FloatArray
+from bestcut._validation import check_bounds
 from bestcut.estimators._base import BinaryDecisionClassifier
 from bestcut.goals import Goal, LawGoal, Mean
 from bestcut.metrics import Metric

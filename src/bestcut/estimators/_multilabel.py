@@ -12,9 +12,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from bestcut._validation import FloatArray
+from bestcut._types import FloatArray
+from bestcut.many.multilabel import MultilabelDecision, decide
 from bestcut.metrics import Metric
-from bestcut.multilabel import MultilabelDecision, decide
 
 
 def _inner_has(method: str) -> Any:

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedShuffleSplit, check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from bestcut._validation import FloatArray, check_scores
-from bestcut.empirical import empirical_threshold
+from bestcut._empirical import empirical_threshold
+from bestcut._types import FloatArray
+from bestcut._validation import check_scores
 from bestcut.estimators._base import BinaryDecisionClassifier, rows_of
 from bestcut.metrics import Metric, get
 

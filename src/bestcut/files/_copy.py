@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from bestcut._validation import BoolArray
+from bestcut._types import BoolArray
 from bestcut.files._error import FileError
 from bestcut.files._progress import Step, no_step
 from bestcut.files._source import SEPARATORS, Batch, FrameSource, Source, TextSource

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from bestcut._validation import BoolArray, FloatArray
+from bestcut._types import BoolArray, FloatArray
 from bestcut.files._csv import CsvText, Records, check_utf8, pieces
 from bestcut.files._error import FileError
 from bestcut.files._input import Input

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import BoolArray, FloatArray
+from bestcut._types import BoolArray, FloatArray
 from bestcut.files._copy import Marks, copy_rows
 from bestcut.files._output import writing
 from bestcut.files._progress import Advance, Step

@@ -23,13 +23,18 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import BoolArray, FloatArray
-from bestcut.counts._window import NOTHING, Law, convolved, law_of, trimmed
-from bestcut.goals import LawGoal, Question
-from bestcut.metrics import Metric, check_metric
-from bestcut.metrics._monotone import agreement_never_hurts, tp_never_hurts
-from bestcut.scores import Atoms, Rows, UtilityLaw, law_of_score
-from bestcut.scores._law import EPS, first_that_holds, probability_error
+from bestcut._types import EPS, BoolArray, FloatArray
+from bestcut.counts import NOTHING, Law, convolved, law_of, trimmed
+from bestcut.goals._goals import LawGoal, Question
+from bestcut.metrics import Metric, agreement_never_hurts, check_metric, tp_never_hurts
+from bestcut.scores import (
+    Atoms,
+    Rows,
+    UtilityLaw,
+    first_that_holds,
+    law_of_score,
+    probability_error,
+)
 
 IntArray = NDArray[np.intp]
 

@@ -8,12 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import BoolArray, FloatArray
+from bestcut._types import EPS, BoolArray, FloatArray
 from bestcut.many._counts import LARGEST_TABLES, count_laws
 from bestcut.many._laws import law_error, values_at_cut
 from bestcut.metrics import Metric
 from bestcut.scores import Atoms, Moments, Prediction, UtilityLaw
-from bestcut.scores._law import EPS
 
 _TOGETHER = 1024
 _GRID = 4096  # points of a law

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import BoolArray, FloatArray
+from bestcut._types import BoolArray, FloatArray
 from bestcut.many._counts import FEW
 from bestcut.many._fractional import Kernel, fractional_kernel, ignores_n
 from bestcut.many._laws import TOGETHER, LawKernels, reach

@@ -17,9 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestcut._validation import FloatArray
+from bestcut._types import FloatArray
 
-EPS = float(np.finfo(float).eps)
 FEW = 64  # instances whose laws are short: whole ones are as good as windows
 LARGEST_TABLES = 256  # probabilities in a problem that all pairs of counts are kept of
 

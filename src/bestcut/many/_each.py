@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import (
-    BoolArray,
-    FloatArray,
     check_bounds,
     check_groups,
     check_matrix,

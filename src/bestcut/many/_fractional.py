@@ -25,10 +25,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestcut._validation import FloatArray
-from bestcut.many._counts import EPS, count_laws, of_nobody, running_laws
-from bestcut.metrics import Metric
-from bestcut.metrics._base import FractionalLinearMetric
+from bestcut._types import EPS, FloatArray
+from bestcut.many._counts import count_laws, of_nobody, running_laws
+from bestcut.metrics import FractionalLinearMetric, Metric
 
 _LARGEST_POWER = 4096  # of t; F1 of 2,048 instances, where one by one is as fast
 _LARGEST_LAWS = 4096  # instances, likewise

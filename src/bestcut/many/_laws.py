@@ -16,17 +16,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestcut._validation import FloatArray
+from bestcut._types import EPS, FloatArray
 from bestcut.many._counts import (
-    EPS,
     LARGEST_TABLES,
     of_nobody,
     running_laws,
     running_laws_backwards,
 )
 from bestcut.many._fractional import Kernel
-from bestcut.metrics import Metric
-from bestcut.metrics._enclosure import score_bound
+from bestcut.metrics import Metric, score_bound
 
 # Mass that a window may drop at either end, with each instance, of a law that scores of
 # at most 1 are expected under: 2 m of it are less than m eps / 10^5. It falls with the

@@ -1,6 +1,11 @@
 """What is maximised: metrics of the confusion matrix, and which of them qualify."""
 
-from bestcut.metrics._base import Metric
+from bestcut.metrics._base import (
+    FractionalLinearMetric as FractionalLinearMetric,
+    Metric,
+    common_denominator as common_denominator,
+    ratio as ratio,
+)
 from bestcut.metrics._catalog import (
     MCC,
     Accuracy,
@@ -21,6 +26,22 @@ from bestcut.metrics._catalog import (
     get,
     names,
 )
+from bestcut.metrics._discs import (
+    Disc as Disc,
+    is_followed as is_followed,
+    size_at_cells as size_at_cells,
+    size_at_counts as size_at_counts,
+)
+from bestcut.metrics._enclosure import (
+    FIRST as FIRST,
+    SECOND as SECOND,
+    Box as Box,
+    Interval as Interval,
+    enclosed as enclosed,
+    largest_score as largest_score,
+    score_bound as score_bound,
+    spread as spread,
+)
 from bestcut.metrics._expression import ExpressionError, from_expression
 from bestcut.metrics._families import (
     CustomMetric,
@@ -30,6 +51,11 @@ from bestcut.metrics._families import (
     from_rates,
     from_uvp,
 )
+from bestcut.metrics._monotone import (
+    agreement_never_hurts as agreement_never_hurts,
+    tp_never_hurts as tp_never_hurts,
+    tp_never_hurts_for_any_n as tp_never_hurts_for_any_n,
+)
 from bestcut.metrics._principle import (
     Counterexample,
     MetricCheck,
@@ -37,6 +63,7 @@ from bestcut.metrics._principle import (
     check_metric,
 )
 
+# What users import; the names above with `as` are for the other folders.
 __all__ = [
     "MCC",
     "Accuracy",
@@ -70,3 +97,7 @@ __all__ = [
     "get",
     "names",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestcut._validation import FloatArray, check_counts, check_real_array
+from bestcut._types import FloatArray
+from bestcut._validation import check_counts, check_real_array
 
 Coefficients = tuple[float, float, float, float]
 

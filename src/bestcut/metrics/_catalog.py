@@ -12,12 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bestcut._validation import (
-    check_finite_real,
-    check_rate,
-    plain_number,
-    unknown_name,
-)
+from bestcut._errors import unknown_name
+from bestcut._validation import check_finite_real, check_rate, plain_number
 from bestcut.metrics._base import (
     AffineMetric,
     Coefficients,

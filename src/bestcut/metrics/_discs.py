@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from bestcut._validation import FloatArray
+from bestcut._types import EPS, FloatArray
 from bestcut.metrics._base import Metric
-from bestcut.metrics._enclosure import EPS, FollowsNumPy
+from bestcut.metrics._enclosure import FollowsNumPy
 from bestcut.metrics._families import CustomMetric
 
 _ROUNDING = 16.0 * EPS  # more than a few operations on complex numbers round

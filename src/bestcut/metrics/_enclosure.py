@@ -28,11 +28,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestcut._validation import FloatArray
+from bestcut._types import EPS, FloatArray
 from bestcut.metrics._base import Metric
 from bestcut.metrics._families import CustomMetric
 
-EPS = float(np.finfo(float).eps)
 FIRST = ("0", "1", "a", "b")
 SECOND = ("00", "01", "11")
 _WHOLE_POWERS = 16  # that are multiplied out

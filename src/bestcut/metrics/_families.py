@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bestcut._types import FloatArray
 from bestcut._validation import (
-    FloatArray,
     check_callable,
     check_coefficients,
     check_custom_values,

@@ -26,21 +26,11 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from bestcut._validation import FloatArray
+from bestcut._types import FloatArray
 from bestcut.metrics._base import FractionalLinearMetric, Metric, counts_from_confusion
-from bestcut.metrics._enclosure import (
-    ANYTHING,
-    Enclosure,
-    Interval,
-    Truth,
-    remembered,
-)
+from bestcut.metrics._enclosure import ANYTHING, Enclosure, Interval, Truth, remembered
 from bestcut.metrics._families import CustomMetric
-from bestcut.metrics._principle import (
-    _ROUNDING,
-    _check_algebra,
-    _lattice,
-)
+from bestcut.metrics._principle import ROUNDING, check_algebra, lattice
 
 Move = tuple[int, int, int, int]
 
@@ -88,7 +78,7 @@ def tp_never_hurts(metric: Metric, n: int) -> bool:
         the formula could not be followed or the search was given up.
     """
     if isinstance(metric, FractionalLinearMetric):
-        verdict = _check_algebra(metric)
+        verdict = check_algebra(metric)
         if verdict is not None:
             return verdict.nondecreasing
     return bool(remembered(_proved, metric, int(n), _MORE_TP))
@@ -102,7 +92,7 @@ def tp_never_hurts_for_any_n(metric: Metric) -> bool:
 @lru_cache(maxsize=256)
 def _proved_for_any_n(metric: Metric) -> bool:
     if isinstance(metric, FractionalLinearMetric):
-        verdict = _check_algebra(metric)
+        verdict = check_algebra(metric)
         if verdict is not None:
             return verdict.nondecreasing
     return not any(remembered(_left_by_algebra, metric, move) for move in _MORE_TP)
@@ -148,10 +138,10 @@ def _proved(metric: Metric, n: int, moves: tuple[Move, ...]) -> bool:
 
 def _proved_on_lattice(metric: Metric, n: int, moves: tuple[Move, ...]) -> bool:
     """Compare every confusion matrix with those that the moves lead to."""
-    tp, n_pred, n_pos = _lattice(n)
+    tp, n_pred, n_pos = lattice(n)
     cells = np.array([tp, n_pred - tp, n_pos - tp, n - n_pred - n_pos + tp])
     value = metric.utility(tp, n_pred, n_pos, float(n))
-    noise = _ROUNDING * np.max(np.abs(value))
+    noise = ROUNDING * np.max(np.abs(value))
     for move in moves:
         step = np.array(move, dtype=np.float64)[:, None]
         possible = np.all(cells + step >= 0, axis=0)
@@ -979,7 +969,7 @@ def _proved_by_enclosure(search: _Search, kinds: tuple[Kind, ...]) -> bool:
         points = _some_points(lo, hi, n)
         before, after = (_utility(metric, points + x, n) for x in (0.0, step))
         size = max(size, float(np.max(np.abs(before))), float(np.max(np.abs(after))))
-        noise = _ROUNDING * size
+        noise = ROUNDING * size
         if not np.all(after - before >= -noise):
             return False
         left = np.any(lo < hi, axis=0)  # a box of one point has just been looked at

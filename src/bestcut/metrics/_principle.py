@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestcut._validation import FloatArray
+from bestcut._types import FloatArray
 from bestcut.metrics._base import FractionalLinearMetric, Metric, confusion_from_counts
 from bestcut.metrics._catalog import get
 
 # The metric is evaluated in floating point: two values closer than this many units in
 # the last place of the largest score count as equal.
-_ROUNDING = 64 * np.finfo(float).eps
+ROUNDING = 64 * np.finfo(float).eps
 
 
 class Cells(NamedTuple):
@@ -196,7 +196,7 @@ def _is_hashable(thing: object) -> bool:
 def _check(metric: Metric, n_max: int) -> MetricCheck:
     lattice = _check_lattice(metric, n_max)
     algebra = (
-        _check_algebra(metric) if isinstance(metric, FractionalLinearMetric) else None
+        check_algebra(metric) if isinstance(metric, FractionalLinearMetric) else None
     )
     tp = algebra or lattice
     counterexample = tp.counterexample or lattice.counterexample
@@ -245,14 +245,14 @@ def _check_lattice(metric: Metric, n_max: int) -> _TPVerdict:
     increasing = nondecreasing = independent = True
     counterexample = None
     for n in range(1, n_max + 1):
-        tp, n_pred, n_pos = _lattice(n)
+        tp, n_pred, n_pos = lattice(n)
         value = metric.utility(tp, n_pred, n_pos, float(n))
         has_next = tp < np.minimum(n_pred, n_pos)
         tp, n_pred, n_pos, here = (x[has_next] for x in (tp, n_pred, n_pos, value))
         if not tp.size:
             continue
         gain = metric.utility(tp + 1, n_pred, n_pos, float(n)) - here
-        noise = _ROUNDING * np.max(np.abs(value))
+        noise = ROUNDING * np.max(np.abs(value))
         increasing &= bool(np.all(gain > noise))
         independent &= bool(np.all(np.abs(gain) <= noise))
         if nondecreasing and np.any(gain < -noise):
@@ -264,7 +264,7 @@ def _check_lattice(metric: Metric, n_max: int) -> _TPVerdict:
     return _TPVerdict(increasing, nondecreasing, independent, counterexample)
 
 
-def _lattice(n: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def lattice(n: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return tp, n_pred, n_pos of every confusion matrix of n instances."""
     tp, n_pred, n_pos = np.indices((n + 1,) * 3).reshape(3, -1).astype(np.float64)
     reachable = (tp <= np.minimum(n_pred, n_pos)) & (tp >= n_pred + n_pos - n)
@@ -293,7 +293,7 @@ def _rates_monotonic(metric: Metric, n_max: int) -> bool:
             value = metric.utility(tp, n_pred, float(n_pos), float(n))
             # The best among all that are strictly lower in both rates.
             below = np.maximum.accumulate(np.maximum.accumulate(value, 0), 1)[:-1, :-1]
-            noise = _ROUNDING * np.max(np.abs(value))
+            noise = ROUNDING * np.max(np.abs(value))
             if not np.all(value[1:, 1:] > below + noise):
                 return False
     return True
@@ -302,9 +302,9 @@ def _rates_monotonic(metric: Metric, n_max: int) -> bool:
 def _agreement_monotonic(metric: Metric, n_max: int) -> bool:
     """Compare each confusion matrix with the four that have one right label more."""
     for n in range(1, n_max + 1):
-        tp, n_pred, n_pos = _lattice(n)
+        tp, n_pred, n_pos = lattice(n)
         value = metric.utility(tp, n_pred, n_pos, float(n))
-        noise = _ROUNDING * np.max(np.abs(value))
+        noise = ROUNDING * np.max(np.abs(value))
         _, fp, fn, _ = confusion_from_counts(tp, n_pred, n_pos, float(n))
         moves = (  # the cell left, and what that does to tp, n_pred and n_pos
             (fp, 1, 0, 1),  # FP to TP
@@ -321,7 +321,7 @@ def _agreement_monotonic(metric: Metric, n_max: int) -> bool:
     return True
 
 
-def _check_algebra(metric: FractionalLinearMetric) -> _TPVerdict | None:
+def check_algebra(metric: FractionalLinearMetric) -> _TPVerdict | None:
     """Decide a fractional-linear metric for every n, or return None.
 
     With N and D the numerator and denominator, dPhi/du has the sign of
@@ -382,7 +382,7 @@ def _find_violation(metric: Metric) -> RankingViolation | None:
         best, best_top_k = expected.max(axis=0), expected[top_k].max(axis=0)
         excess = best - best_top_k
         i = int(np.argmax(excess))
-        if excess[i] > _ROUNDING * 2**n * np.max(np.abs(table)):
+        if excess[i] > ROUNDING * 2**n * np.max(np.abs(table)):
             sign = 1.0 if metric.greater_is_better else -1.0
             return RankingViolation(
                 y_proba=tuple(map(float, probabilities[i])),

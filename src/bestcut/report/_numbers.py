@@ -15,10 +15,9 @@ from itertools import accumulate, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import BoolArray, FloatArray
-from bestcut.counts._side import ListedSide
-from bestcut.counts._window import Law, convolved, law_of
-from bestcut.decide import decide
+from bestcut._decide import decide
+from bestcut._types import BoolArray, FloatArray
+from bestcut.counts import Law, ListedSide, convolved, law_of
 from bestcut.metrics import Metric
 from bestcut.scores import ConfusionDistribution, Prediction, ScoreDistribution
 

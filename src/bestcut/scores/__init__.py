@@ -1,12 +1,20 @@
 """The score of one prediction: its expected value and its law."""
 
-from bestcut.scores._confusion import (
-    CellIntervals,
-    CellNumbers,
-    ConfusionDistribution,
-)
+from bestcut.scores._confusion import CellIntervals, CellNumbers, ConfusionDistribution
 from bestcut.scores._distribution import ScoreDistribution, Surprise
-from bestcut.scores._law import Atoms, Rows, UtilityLaw, law_of_score
+from bestcut.scores._evaluate import (
+    expected_confusion,
+    expected_score,
+    score_distribution,
+)
+from bestcut.scores._law import (
+    Atoms,
+    Rows,
+    UtilityLaw,
+    first_that_holds,
+    law_of_score,
+    probability_error,
+)
 from bestcut.scores._prediction import Moments, Prediction
 
 __all__ = [
@@ -20,5 +28,10 @@ __all__ = [
     "ScoreDistribution",
     "Surprise",
     "UtilityLaw",
+    "expected_confusion",
+    "expected_score",
+    "first_that_holds",
     "law_of_score",
+    "probability_error",
+    "score_distribution",
 ]

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestcut._validation import FloatArray, check_share
-from bestcut.counts._window import Law
+from bestcut._types import FloatArray
+from bestcut._validation import check_share
+from bestcut.counts import Law
 from bestcut.scores._law import probability_error
 from bestcut.scores._prediction import Prediction
 

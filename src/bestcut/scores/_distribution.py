@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bestcut._types import FloatArray
 from bestcut._validation import (
-    FloatArray,
     check_finite_real,
     check_real_array,
     check_share,

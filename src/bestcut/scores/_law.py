@@ -16,11 +16,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import FloatArray
-from bestcut.counts._window import NEGLIGIBLE, Law
+from bestcut._types import EPS, FloatArray
+from bestcut.counts import NEGLIGIBLE, Law
 from bestcut.metrics import Metric
 
-EPS = float(np.finfo(float).eps)
 _FEW = 1 << 17  # pairs that are always listed
 _MANY = 1 << 23  # pairs that are listed if nothing better can be done
 _BINS = 1 << 20

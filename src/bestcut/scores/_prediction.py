@@ -11,12 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestcut._validation import BoolArray, FloatArray
-from bestcut.counts._side import ListedSide, Side
-from bestcut.counts._window import Law
-from bestcut.curve._general import Rule, exact_error, rules_of_cut, value_of_cut
-from bestcut.metrics import Metric, check_metric
-from bestcut.metrics._enclosure import largest_score
+from bestcut._types import BoolArray, FloatArray
+from bestcut.counts import (
+    Law,
+    ListedSide,
+    Rule,
+    Side,
+    exact_error,
+    rules_of_cut,
+    value_of_cut,
+)
+from bestcut.metrics import Metric, check_metric, largest_score
 from bestcut.scores._law import UtilityLaw, law_of_score
 
 _EVALUATIONS = 500_000  # of the metric at a time

@@ -1,5 +1,6 @@
 """Where the best cut is: one proved search over a table of parts."""
 
+from bestcut.search._changes import RARE
 from bestcut.search._runs import (
     BestCut,
     Found,
@@ -18,6 +19,7 @@ from bestcut.search._search import CutSearch
 from bestcut.search._table import consecutive
 
 __all__ = [
+    "RARE",
     "BestCut",
     "CutSearch",
     "Found",

@@ -24,14 +24,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import FloatArray
-from bestcut.counts._rules import stray
-from bestcut.counts._side import Side
-from bestcut.counts._window import Law
-from bestcut.metrics import Metric
-from bestcut.metrics._enclosure import FIRST, SECOND, Box, Interval, enclosed, spread
+from bestcut._types import EPS, FloatArray
+from bestcut.counts import Law, Side, stray
+from bestcut.metrics import FIRST, SECOND, Box, Interval, Metric, enclosed, spread
 
-EPS = float(np.finfo(float).eps)
 _LAYERS = (1e-3, 1e-8, 1e-20, 1e-60)  # chance to be outside each box, one-sided
 _ROUNDING = 1e-12  # of the terms of a sum: more than it rounds
 _TAILS = 10  # four cells and the total, two ends each

@@ -9,18 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import FloatArray
-from bestcut.counts._side import ROOM, ListedSide, Side, SummedSide
-from bestcut.counts._window import convolved
+from bestcut._types import EPS, FloatArray
+from bestcut.counts import ROOM, ListedSide, Side, SummedSide, convolved
 from bestcut.curve import curve_between, curve_of
-from bestcut.metrics import Metric
-from bestcut.metrics._enclosure import largest_score
-from bestcut.metrics._monotone import tp_never_hurts, tp_never_hurts_for_any_n
+from bestcut.metrics import (
+    Metric,
+    largest_score,
+    tp_never_hurts,
+    tp_never_hurts_for_any_n,
+)
 from bestcut.search._search import CutSearch
 from bestcut.search._table import RunTable, SortedTable, consecutive
 
 _PARTS = 2048  # of a run, looked at together
-EPS = float(np.finfo(float).eps)
 _SIZES = 16  # different numbers of instances that are worth a proof each
 # Evaluations of the metric that a decision may take; some 20 seconds.
 _AFFORDABLE = 2e9

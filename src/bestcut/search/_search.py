@@ -15,20 +15,34 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import FloatArray
-from bestcut.counts._moments import LEAST_VARIANCE, rule_of_sums
-from bestcut.counts._side import NOBODY, ROOM, Side, SummedSide, error_of_sums
-from bestcut.counts._window import NEGLIGIBLE, Law, convolved, dropped, law_error
-from bestcut.curve._blocks import running_totals
-from bestcut.curve._general import Rule, expectation, rule_of_mean, value_of_cut
-from bestcut.curve._linear import linear_value
-from bestcut.curve._proof import Plan, SideRange, plan_rules
-from bestcut.metrics import Metric
-from bestcut.metrics._enclosure import largest_score, score_bound
+from bestcut._types import EPS, FloatArray
+from bestcut.counts import (
+    LEAST_VARIANCE,
+    NEGLIGIBLE,
+    NOBODY,
+    ROOM,
+    Law,
+    Plan,
+    Rule,
+    Side,
+    SideRange,
+    SummedSide,
+    convolved,
+    dropped,
+    error_of_sums,
+    expectation,
+    law_error,
+    linear_value,
+    plan_rules,
+    rule_of_mean,
+    rule_of_sums,
+    value_of_cut,
+)
+from bestcut.curve import running_totals
+from bestcut.metrics import Metric, largest_score, score_bound
 from bestcut.search._changes import Changes, Parts, times
 from bestcut.search._table import Table
 
-EPS = float(np.finfo(float).eps)
 _TOGETHER = 256  # edges whose scores are computed at once
 _GROUPS, _SPLIT = 24, 8
 _STUBBORN = 0.3  # share of the ranking that is left: time for new bounds

@@ -10,10 +10,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import FloatArray
-from bestcut.counts._moments import features
-from bestcut.counts._side import ROOM
-from bestcut.counts._window import Law, law_of
+from bestcut._types import FloatArray
+from bestcut.counts import ROOM, Law, features, law_of
 
 _TOGETHER = 8192  # instances whose features are computed at once: they stay in cache
 

@@ -8,12 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import BoolArray, FloatArray
+from bestcut._types import EPS, TINY, BoolArray, FloatArray
 from bestcut.metrics import Metric
 from bestcut.search import gap_to
-
-EPS = float(np.finfo(float).eps)
-TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bestcut._validation import FloatArray
-from bestcut.counts._exact import prefix_laws, prefix_laws_backwards
+from bestcut._types import FloatArray
+from bestcut.counts import prefix_laws, prefix_laws_backwards
 from bestcut.metrics import Metric
 from bestcut.solvers._base import Curve, Solver, summation_error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bestcut._validation import FloatArray
+from bestcut._types import FloatArray
 from bestcut.metrics import Metric
 from bestcut.solvers._base import Curve, Solution, Solver, summation_error
 from bestcut.solvers._cubic import CubicSolver

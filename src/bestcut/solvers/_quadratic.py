@@ -6,10 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from bestcut._validation import FloatArray
-from bestcut.counts._exact import prefix_laws_backwards
-from bestcut.metrics import Metric
-from bestcut.metrics._base import FractionalLinearMetric, common_denominator
+from bestcut._types import FloatArray
+from bestcut.counts import prefix_laws_backwards
+from bestcut.metrics import FractionalLinearMetric, Metric, common_denominator
 from bestcut.solvers._base import Curve, Solver, summation_error
 
 

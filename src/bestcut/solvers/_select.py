@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bestcut._validation import SolverMismatchError, unknown_name, without_principle
+from bestcut._errors import SolverMismatchError, unknown_name, without_principle
 from bestcut.metrics import Metric, check_metric
 from bestcut.solvers._base import Solver
 from bestcut.solvers._cubic import CubicSolver

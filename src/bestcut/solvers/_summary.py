@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from bestcut._validation import FloatArray
+from bestcut._types import FloatArray
 from bestcut.metrics import Metric
-from bestcut.search._changes import RARE
+from bestcut.search import RARE
 from bestcut.solvers._base import Solution
 from bestcut.solvers._sweep import SweepSolver
-from bestcut.summary import Bracket, Cut
-from bestcut.summary._table import quick_table
+from bestcut.summary import Bracket, Cut, quick_table
 
 
 class SummarySolver(SweepSolver):

@@ -7,13 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from bestcut._validation import BoolArray, FloatArray
-from bestcut.counts._side import ListedSide
+from bestcut._types import BoolArray, FloatArray
+from bestcut.counts import (
+    SMALLEST_VARIANCE,
+    ListedSide,
+    are_short,
+    is_on_trust,
+    value_of_cut,
+)
 from bestcut.curve import curve_of
-from bestcut.curve._general import are_short, value_of_cut
-from bestcut.curve._proof import SMALLEST_VARIANCE, is_on_trust
-from bestcut.metrics import Metric
-from bestcut.metrics._enclosure import largest_score, score_bound
+from bestcut.metrics import Metric, largest_score, score_bound
 from bestcut.search import best_cut, gap_to, whole_curve_best
 from bestcut.solvers._base import Curve, Solution, Solver
 

@@ -2,5 +2,6 @@
 
 from bestcut.summary._bracket import Bracket, Cut, Window
 from bestcut.summary._summary import ScoreSummary
+from bestcut.summary._table import quick_table
 
-__all__ = ["Bracket", "Cut", "ScoreSummary", "Window"]
+__all__ = ["Bracket", "Cut", "ScoreSummary", "Window", "quick_table"]

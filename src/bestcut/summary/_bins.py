@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import FloatArray
+from bestcut._types import FloatArray
 
 MOMENTS = 4
 _BITS = 8  # of the mantissa

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bestcut._errors import other_scores
+from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import (
-    BoolArray,
-    FloatArray,
     check_multiplicities,
     check_probabilities,
     check_whole_number,
-    other_scores,
 )
 from bestcut.metrics import Metric, get
 from bestcut.scores import ConfusionDistribution, Prediction, ScoreDistribution

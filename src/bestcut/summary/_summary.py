@@ -8,12 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bestcut._validation import (
-    check_bounds,
-    check_probabilities,
-    unreadable_summary,
-    without_principle,
-)
+from bestcut._errors import unreadable_summary, without_principle
+from bestcut._validation import check_bounds, check_probabilities
 from bestcut.metrics import Metric, check_metric, get
 from bestcut.summary._bins import BINS, MOMENTS, count_and_moments
 from bestcut.summary._bracket import Bracket

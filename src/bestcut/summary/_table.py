@@ -8,23 +8,17 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import FloatArray
-from bestcut.counts._moments import features
-from bestcut.counts._side import ROOM
-from bestcut.counts._window import (
+from bestcut._types import FloatArray
+from bestcut.counts import (
+    ROOM,
     Law,
     convolved,
+    features,
     law_from_power_sums,
     law_of,
     power_sum_count,
 )
-from bestcut.summary._bins import (
-    HALF,
-    MOMENTS,
-    between,
-    count_and_moments,
-    geometry,
-)
+from bestcut.summary._bins import HALF, MOMENTS, between, count_and_moments, geometry
 
 _SMALL = 0.1  # probabilities this near to 0 or 1 enter a law through power sums
 _TINY = 0.01

@@ -7,7 +7,9 @@ from typing import Any, TypeVar, overload
 
 from bestcut._validation import check_labels, check_probabilities
 from bestcut.metrics import Metric, get
-from bestcut.scores import ConfusionDistribution, Prediction, ScoreDistribution
+from bestcut.scores._confusion import ConfusionDistribution
+from bestcut.scores._distribution import ScoreDistribution
+from bestcut.scores._prediction import Prediction
 
 Result = TypeVar("Result")
 

@@ -18,15 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import (
-    FloatArray,
-    check_finite_real,
-    check_labels,
-    check_probabilities,
-)
-from bestcut.counts._window import NEGLIGIBLE, NOTHING, Law, convolved, law_of
-
-__all__ = ["CalibrationBin", "CalibrationCheck", "calibration_check"]
+from bestcut._types import FloatArray
+from bestcut._validation import check_finite_real, check_labels, check_probabilities
+from bestcut.counts import NEGLIGIBLE, NOTHING, Law, convolved, law_of
 
 _CHECKPOINTS = 200
 _FLOOR = 1e-15  # laws are known to about this; smaller p-values are reported as this

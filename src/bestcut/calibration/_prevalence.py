@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bestcut._validation import FloatArray, check_probabilities, check_share
+from bestcut._types import FloatArray
+from bestcut._validation import check_probabilities, check_share
 
 _ROUNDING = 8 * float(np.finfo(float).eps)  # of the two ratios below, which are near 1
 

@@ -17,16 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from bestcut._validation import (
-    BoolArray,
-    FloatArray,
-    SolverMismatchError,
-    check_bounds,
-    check_label_matrix,
-    check_weights,
-)
-from bestcut.metrics import Metric, get, names
-from bestcut.metrics._base import ratio
+from bestcut._errors import SolverMismatchError
+from bestcut._types import BoolArray, FloatArray
+from bestcut._validation import check_bounds, check_label_matrix, check_weights
+from bestcut.metrics import Metric, get, names, ratio
 
 _TOGETHER = 256  # cuts whose gains are kept at a time
 

@@ -11,17 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import (
-    BoolArray,
-    FloatArray,
-    InfeasibleError,
-    SolverMismatchError,
-    check_bounds,
-    check_finite_real,
-    check_probabilities,
-)
-from bestcut.goals import Goal, LawGoal, Mean, check_goal
-from bestcut.goals._search import GoalSearch
+from bestcut._errors import InfeasibleError, SolverMismatchError
+from bestcut._types import BoolArray, FloatArray
+from bestcut._validation import check_bounds, check_finite_real, check_probabilities
+from bestcut.goals import Goal, GoalSearch, LawGoal, Mean, check_goal
 from bestcut.metrics import Metric, check_metric, get
 from bestcut.scores import ConfusionDistribution, Prediction, ScoreDistribution
 from bestcut.search import exchange_allowance, gap_in_words, gap_scope

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._validation import FloatArray
+from bestcut._types import EPS, FloatArray
 from bestcut.counts._moments import GAUSS, hermite_rule
 from bestcut.counts._rules import (
     NODE_COUNTS,
@@ -22,25 +22,22 @@ from bestcut.counts._rules import (
     stray,
     weight_size,
 )
-from bestcut.metrics import Metric
-from bestcut.metrics._base import ratio
-from bestcut.metrics._discs import Disc, is_followed, size_at_cells, size_at_counts
-from bestcut.metrics._families import CustomMetric
+from bestcut.metrics import (
+    CustomMetric,
+    Disc,
+    Metric,
+    is_followed,
+    size_at_cells,
+)
 
-EPS = float(np.finfo(float).eps)
 SMALLEST_VARIANCE = 25.0  # below it the exact distribution has few values
 # What is tried: a share of the way to the end of the count's range, and by which of
 # its counts the other side is cut into pieces, where that is not chosen by size.
 # The first trials are circles that reach beyond the range: few metrics have a pole in
 # all counts that may be small. The others want a variance to be of any use.
 _TRIALS = ((0.65, None), (0.35, None), (0.12, None), (0.35, True), (0.35, False))
-_WIDE = (30.0, 12.0)  # standard deviations, and a count of as many
+WIDE = (30.0, 12.0)  # standard deviations, and a count of as many
 _LARGE_VARIANCE = 60.0
-_LOG_CHANCE = -42.0  # of a total of positives beyond what is looked at: 6e-19
-_TOO_MUCH = 6e-13  # of the largest score, with rounding, at most cuts
-_MADE = 20.0  # evaluations an instance that it takes to make a distribution
-_SHORT = 16.0  # standard deviations of a count that takes few values
-_ENOUGH = 2e-13  # of the size of the metric: what a rule for all cuts may leave
 _WORTH_A_TRY = 1e-12  # of the largest score: an error that a proof may halve
 _LEAST_REACH = 8.0  # counts that round would be far off in a smaller circle
 _PIECES = 3  # from an end of the other count's range to its mean
@@ -48,7 +45,7 @@ _GROWTH = 8.0  # of the metric in the complex plane that is put up with
 _STEEPEST = 2.0  # terms of weights whose absolute values sum to more are not used
 # Lemma 8: what the terms of weights, the sum over nodes and the metric itself round,
 # and what sums of up to 4096 instances, added in pairs, and nodes do.
-_OF_WEIGHTS, _OF_NODES = 120.0 * EPS, 32.0 * EPS
+OF_WEIGHTS, OF_NODES = 120.0 * EPS, 32.0 * EPS
 
 
 def _cover() -> tuple[FloatArray, float]:
@@ -63,7 +60,7 @@ def _cover() -> tuple[FloatArray, float]:
     return (x + 1j * y).ravel(), float(np.hypot(1.0 / across, 0.5 / up))
 
 
-_CENTRES, _RADIUS = _cover()
+COVER_CENTRES, COVER_RADIUS = _cover()
 
 
 class SideRange(NamedTuple):
@@ -83,8 +80,8 @@ class SideRange(NamedTuple):
         One more of these is one less of those: they share the first span. `half` is
         the second one, which is for the other side.
         """
-        at = np.multiply.outer(_CENTRES, radius)[:, None]
-        spans = _RADIUS * radius, half
+        at = np.multiply.outer(COVER_CENTRES, radius)[:, None]
+        spans = COVER_RADIUS * radius, half
         (low, high), (least, most) = self.positives, self.negatives
         return (
             Disc((low + high) / 2 + at, (high - low) / 2, 1.0, 0.0, spans),
@@ -210,7 +207,7 @@ def prove_side(
     some = side.variance[0] >= SMALLEST_VARIANCE
     trials: list[tuple[FloatArray, bool | None]] = [
         (_reach_of_gauss(side, other, bound), None),
-        *((np.where(some, x * (sigma + 1.0), 0.0), None) for x in _WIDE),
+        *((np.where(some, x * (sigma + 1.0), 0.0), None) for x in WIDE),
         *((np.where(large, x, 0.0) * side.room(), by) for x, by in _TRIALS),
     ]
     for reach, by_positives in trials:
@@ -227,7 +224,7 @@ def prove_side(
             if is_promised(metric):
                 return _as_promised(metric, side, other, above=above)
             break
-        shape = (_CENTRES.size, *counts.middle.shape)
+        shape = (COVER_CENTRES.size, *counts.middle.shape)
         largest = np.broadcast_to(found, shape).max(axis=(0, 1))
         # Where the metric grows far beyond its scores, a smaller circle is better.
         done = largest <= _GROWTH * bound
@@ -365,11 +362,11 @@ def _smallest(
         else:
             error = rule_error(nodes, (least, most), radius, size, largest)
             weights = weight_size(nodes, np.sqrt(least))
-        moved = _OF_NODES * side.positives[1][left] / radius
+        moved = OF_NODES * side.positives[1][left] / radius
         # Weights that nearly cancel would magnify rounding, and the other side's error.
         good = (error <= tolerance * size) & (weights <= _STEEPEST)
         chosen[left[good]] = nodes
-        rounding = size * (_OF_WEIGHTS * weights + moved)
+        rounding = size * (OF_WEIGHTS * weights + moved)
         bound[left[good]] = (error + rounding)[good]
         terms[left[good]] = (size * weights)[good]
     return chosen, bound, terms
@@ -384,159 +381,3 @@ def _furthest(
     out = np.array([furthest[m] for m in nodes.tolist()]) * np.sqrt(variance[1])
     unknown = (nodes == GAUSS) & (variance[0] < SMALLEST_VARIANCE)
     return np.where(unknown, np.inf, out)
-
-
-class TotalPlan(NamedTuple):
-    """The rule for the total of positives, and its error at the cuts.
-
-    Attributes
-    ----------
-    nodes : int
-        How many; 0 if no rule is worth it, and the exact distribution is taken.
-    start : ndarray
-        The first cut of each range of cuts.
-    proved : ndarray of bool
-        Where the rule may be used; the exact distribution is taken elsewhere.
-    error : ndarray
-        What the rule is wrong by there, rounding included.
-    size : ndarray
-        How large the terms are that are added up there.
-    """
-
-    nodes: int
-    start: FloatArray
-    proved: NDArray[np.bool_]
-    error: FloatArray
-    size: FloatArray
-
-    def error_between(self, low: int, high: int, running: float) -> FloatArray:
-        """Return the error at the cuts from `low` to `high`, with running sums."""
-        first, last = np.searchsorted(self.start, [low, high], side="right").tolist()
-        out = np.empty(high - low + 1)
-        for i in range(first - 1, last):
-            begin = max(int(self.start[i]) - low, 0)
-            out[begin:] = self.error[i] + running * self.size[i]
-        return out
-
-
-NO_RULE = TotalPlan(0, np.zeros(1), np.zeros(1, bool), np.zeros(1), np.zeros(1))
-
-
-def plan_total(
-    metric: Metric, positives: float, negatives: float, variance: float, largest: float
-) -> TotalPlan:
-    """Choose the rule for the total of positives that takes the fewest evaluations.
-
-    The metric is affine in TP (Lemma 7). Cuts are taken in ranges that double in length
-    from either end of the ranking; each has the circle that proves most for it.
-    """
-    if variance < SMALLEST_VARIANCE or not np.isfinite(largest):
-        return NO_RULE
-    n = float(np.rint(positives + negatives))
-    low, high = _doubling(n)
-    sigma, room = float(np.sqrt(variance)), min(positives, negatives)
-    # The count that the sum is over: positives above the cut, or those below it.
-    below = low >= n // 2
-    most = np.where(below, n - low, high)
-    part = np.minimum(most, positives + float(stray(np.array(variance), _LOG_CHANCE)))
-    # A row for each circle that is tried, a column for each range of cuts.
-    tried = np.array([*(x * (sigma + 1.0) for x in _WIDE), 0.65 * room, 0.35 * room])
-    radius = np.minimum.outer(tried, np.where(part < most, 1.4 * part, np.inf))
-    at = positives + np.multiply.outer(_CENTRES, radius)
-    spans = _RADIUS * radius, 0.0
-    n_pos = Disc(at, 0.0, 1.0, 0.0, spans)
-    half = part / 2
-    tp = Disc(
-        np.where(below, at - half, half), half * (1 + EPS), 1.0 * below, 0.0, spans
-    )
-    found = size_at_counts(metric, tp, Disc.between(low, high), n_pos, n)
-    if found is None:
-        return NO_RULE
-    size = np.broadcast_to(found, (_CENTRES.size, *radius.shape)).max(axis=0)
-    usual = float(np.median(size[-1]))
-    if not np.isfinite(usual):
-        return NO_RULE
-    here = np.where(np.isfinite(size[-1]), size[-1], 0.0)
-    enough = _ENOUGH * np.maximum(here, usual)
-    spread = np.full(radius.size, variance)
-    best, least = NO_RULE, (12.0 + 18.0 * sigma) * n
-    for nodes in NODE_COUNTS[_first_worth(variance) :]:
-        error = rule_error(
-            nodes, (spread, spread), radius.ravel(), size.ravel(), largest, affine=True
-        ).reshape(radius.shape)
-        circle = np.argmin(error, axis=0)[None]
-        error, slope = (
-            np.take_along_axis(x, circle, axis=0)[0] for x in (error, size / radius)
-        )
-        proved = error <= enough
-        exact = (12.0 + 18.0 * sigma) * float(np.sum((high - low + 1.0)[~proved]))
-        exact += 0.0 if np.all(proved) else _MADE * n
-        if nodes * n + exact < least:
-            least = nodes * n + exact
-            total = error + _OF_NODES * positives * slope
-            best = TotalPlan(nodes, low, proved, total, total)
-        if exact <= nodes * n:  # more nodes would save little
-            break
-    if best.nodes == 0:
-        return NO_RULE
-    return _with_rounding(best, metric, high, positives, sigma, largest)
-
-
-def _first_worth(variance: float) -> int:
-    """Return which of `NODE_COUNTS` is the first that is likely to be enough."""
-    return int(np.sum(variance < np.array([1e4, 4e3, 500.0, 200.0])))
-
-
-def _with_rounding(
-    plan: TotalPlan,
-    metric: Metric,
-    last: FloatArray,
-    mean: float,
-    sigma: float,
-    largest: float,
-) -> TotalPlan:
-    """Return the plan with what its sums round (Lemma 8), if that is little."""
-    n = float(last[-1])
-    at = mean + sigma * hermite_rule(plan.nodes)[0][:, None]
-    # Between the ends of a range, which double, terms at most triple.
-    terms = 3.0 * np.maximum(*(_terms(metric, x, at, n) for x in (plan.start, last)))
-    terms *= weight_size(plan.nodes, np.array([sigma]), affine=True)
-    total = plan.error + _OF_WEIGHTS * terms
-    good = total <= _TOO_MUCH * largest
-    if np.mean(good[plan.proved]) < 0.5:
-        return NO_RULE
-    # Where a distribution is short, it is better than a rule that rounds much.
-    proved = plan.proved & good if sigma < _SHORT else plan.proved
-    return plan._replace(proved=proved, error=total, size=terms)
-
-
-def _terms(metric: Any, cuts: FloatArray, n_pos: FloatArray, n: float) -> FloatArray:
-    """Bound the terms that an affine metric is added up from at some cuts.
-
-    Beyond the middle of the ranking the sum is over the instances below, see `_affine`.
-    """
-    alpha, beta, delta = metric.affine(cuts, n_pos, n)
-    first = np.abs(alpha) * np.minimum(cuts, n_pos) + np.abs(beta)
-    # The whole and what is taken from it may nearly cancel: its rounding stays.
-    whole = alpha * n_pos + beta
-    rest = np.abs(alpha) * (n - cuts) + np.abs(whole)
-    rest = rest + 4 * EPS / _OF_WEIGHTS * (np.abs(alpha) * n_pos + np.abs(beta))
-    size = ratio(np.where(cuts < n // 2, first, rest), np.abs(delta), 0.0)
-    out: FloatArray = np.max(np.broadcast_to(size, (n_pos.size, cuts.size)), axis=0)
-    return out
-
-
-def _doubling(n: float) -> tuple[FloatArray, FloatArray]:
-    """Return ranges of whole numbers that cover 0 to n, short near both ends.
-
-    The middle is the start of one. Next to it, where roots bend most for their length,
-    they are shorter.
-    """
-    steps = 2.0 ** np.arange(np.ceil(np.log2(max(n / 2, 1.0))) + 1)
-    steps = np.sort(np.append(steps, 1.5 * steps[steps >= max(n / 8, 2.0)]))
-    starts = np.concatenate([[0.0], steps[steps <= n - n // 2]])
-    ends = np.append(starts[1:] - 1.0, n - n // 2)
-    above = starts < n // 2
-    low = np.concatenate([starts[above], n - ends[::-1]])
-    high = np.concatenate([np.minimum(ends[above], n // 2 - 1), n - starts[::-1]])
-    return low, high

@@ -1,0 +1,16 @@
+"""Are the probabilities right, and how are they made right?"""
+
+from bestcut.calibration._check import (
+    CalibrationBin,
+    CalibrationCheck,
+    calibration_check,
+)
+from bestcut.calibration._prevalence import adjust_prevalence, estimate_prevalence
+
+__all__ = [
+    "CalibrationBin",
+    "CalibrationCheck",
+    "adjust_prevalence",
+    "calibration_check",
+    "estimate_prevalence",
+]

@@ -1,0 +1,211 @@
+"""The goals: what is asked of the distribution of a score."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from bestcut._types import BoolArray, FloatArray
+from bestcut._validation import check_finite_real, check_share
+from bestcut.metrics import Metric
+from bestcut.scores import UtilityLaw
+
+
+class Goal(ABC):
+    """A number that is drawn from the law of a score, to be made large."""
+
+    @abstractmethod
+    def describe(self, metric: Metric) -> str:
+        """Return what the number is, in words."""
+
+
+class Question(NamedTuple):
+    """Is it more probable than `probability` that a score reaches a utility?
+
+    Attributes
+    ----------
+    utility : float or ndarray
+        What is to be reached: for each of many laws, if it is an array.
+    strictly : bool
+        Whether it is to be exceeded.
+    probability : float
+        What the probability is to exceed.
+    """
+
+    utility: Any
+    strictly: bool
+    probability: float
+
+    def is_reached(self, value: FloatArray, utility: Any) -> BoolArray:
+        """Return which values reach a utility."""
+        reached: BoolArray = value > utility if self.strictly else value >= utility
+        return reached
+
+
+class LawGoal(Goal):
+    """A goal that looks at the whole law of the score."""
+
+    @abstractmethod
+    def value(self, law: UtilityLaw, metric: Metric) -> float:
+        """Return the number, larger is better."""
+
+    @abstractmethod
+    def question(
+        self, value: float, metric: Metric, tolerance: Any, probability_error: float
+    ) -> Question:
+        """Return what to ask of a law whose number may exceed `value`.
+
+        It does, by more than rounding, exactly if the answer is yes. `tolerance` and
+        `probability_error` are those of the law; the former may be an array, for many
+        laws.
+        """
+
+    @abstractmethod
+    def gap(self, value: float, tolerance: float, probability_error: float) -> float:
+        """Return by how much the number may exceed `value` if the answer is no.
+
+        That is besides the errors of the probabilities themselves.
+        """
+
+    @abstractmethod
+    def shown(self, value: float, metric: Metric) -> float:
+        """Return the number as people read it: a quantile of a loss is a loss."""
+
+
+@dataclass(frozen=True)
+class Mean(Goal):
+    """Maximise the expected score: the default.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> bestcut.decide([0.7, 0.4], goal=bestcut.goals.Mean()).goal
+    Mean()
+    """
+
+    def describe(self, metric: Metric) -> str:
+        """Return what the number is, in words."""
+        return "expected score" if metric.greater_is_better else "expected loss"
+
+
+@dataclass(frozen=True)
+class ProbAtLeast(LawGoal):
+    """Maximise the probability that the metric reaches a score.
+
+    For a loss: the probability that it is at most that.
+
+    Parameters
+    ----------
+    score : float
+        What is to be reached.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> p = [0.9, 0.6, 0.4, 0.3, 0.1]
+    >>> decision = bestcut.decide(p, "f1", goal=bestcut.goals.ProbAtLeast(0.7))
+    >>> round(decision.goal_value, 4)
+    0.526
+    """
+
+    score: float
+
+    def __post_init__(self) -> None:
+        check_finite_real(self.score, name="score")
+
+    def describe(self, metric: Metric) -> str:
+        """Return what the number is, in words."""
+        least = "at least" if metric.greater_is_better else "at most"
+        return f"probability of {least} {self.score:g}"
+
+    def value(self, law: UtilityLaw, metric: Metric) -> float:
+        """Return the probability."""
+        utility = float(self.score if metric.greater_is_better else -self.score)
+        return min(law.at_least(utility - law.tolerance), 1.0)
+
+    def question(
+        self, value: float, metric: Metric, tolerance: Any, probability_error: float
+    ) -> Question:
+        """Return what to ask of a law whose probability may exceed `value`."""
+        utility = float(self.score if metric.greater_is_better else -self.score)
+        return Question(utility - tolerance, False, value * (1.0 + probability_error))
+
+    def gap(self, value: float, tolerance: float, probability_error: float) -> float:
+        """Return by how much the probability may exceed `value`: a relative error."""
+        return value * probability_error
+
+    def shown(self, value: float, metric: Metric) -> float:
+        """Return the probability."""
+        return value
+
+
+@dataclass(frozen=True)
+class Quantile(LawGoal):
+    """Maximise the score that is exceeded with probability about 1 - q.
+
+    A small q is cautious: ``Quantile(0.05)`` makes the score as large as possible that
+    19 of 20 test sets reach. A quantile of a loss counts from the worse end too, and
+    is minimised.
+
+    Parameters
+    ----------
+    q : float
+        Strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> p = [0.9, 0.6, 0.4, 0.3, 0.1]
+    >>> decision = bestcut.decide(p, "f1", goal=bestcut.goals.Quantile(0.1))
+    >>> round(decision.goal_value, 4)
+    0.4
+    """
+
+    q: float
+
+    def __post_init__(self) -> None:
+        check_share(self.q, name="q")
+
+    def describe(self, metric: Metric) -> str:
+        """Return what the number is, in words."""
+        share = self.q if metric.greater_is_better else 1 - self.q
+        return f"{100 * float(share):g}% quantile"
+
+    def value(self, law: UtilityLaw, metric: Metric) -> float:
+        """Return the quantile of the utility."""
+        return law.quantile(float(self.q))
+
+    def question(
+        self, value: float, metric: Metric, tolerance: Any, probability_error: float
+    ) -> Question:
+        """Return what to ask of a law whose quantile may exceed `value`."""
+        allowed = 1.0 - float(self.q) + probability_error
+        return Question(value + tolerance, True, allowed)
+
+    def gap(self, value: float, tolerance: float, probability_error: float) -> float:
+        """Return by how much the quantile may exceed `value`.
+
+        Twice the tolerance: utilities so close are equal, and each has rounded by as
+        much. The quantile is one of level ``q - probability_error`` at least, as all
+        are, and the error of the law's probabilities lowers that once more.
+        """
+        return 2.0 * tolerance
+
+    def shown(self, value: float, metric: Metric) -> float:
+        """Return the quantile of the score."""
+        return value if metric.greater_is_better else -value
+
+
+def check_goal(goal: Any) -> Goal:
+    """Return a goal, refusing anything else."""
+    if isinstance(goal, type) and issubclass(goal, Goal):
+        msg = f"`goal` must be a goal, not its class; pass {goal.__name__}(...)."
+        raise TypeError(msg)
+    if not isinstance(goal, Mean | LawGoal):
+        msg = (
+            f"`goal` must be one of `bestcut.goals`; got {goal!r}. For example "
+            "bestcut.goals.Quantile(0.1)."
+        )
+        raise TypeError(msg)
+    return goal

@@ -1,0 +1,97 @@
+"""Borders: who imports from whom, and what is private to a folder."""
+
+import ast
+
+import pytest
+
+from layers import LAYERS, SRC, page, summary_of, written
+
+FILES = sorted(SRC.rglob("*.py"))
+
+
+def module_of(path):
+    """Return the module's name, in parts without the package's own."""
+    parts = path.relative_to(SRC).with_suffix("").parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def imported(path):
+    """Yield what a file imports from the package: modules, or names in them."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        yield from (
+            tuple(name.split(".")[1:]) for name in names if name.startswith("bestcut.")
+        )
+
+
+def trespasses(path, own):
+    """Return the imports of what is private to another folder."""
+    folder = own[:-1] if path.name != "__init__.py" else own
+    found = []
+    for name in imported(path):
+        for i, part in enumerate(name):
+            private = part.startswith("_") and not part.startswith("__")
+            if private and i > 0 and name[:i] != folder[:i]:
+                found.append(".".join(name))
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SRC)))
+def test_a_module_imports_only_from_layers_above_it(path):
+    if path == SRC / "__init__.py":
+        return
+    own = module_of(path)[0]
+    assert own in LAYERS, f"{own} has no place in the layers"
+    for name in imported(path):
+        assert name[0] in LAYERS[: LAYERS.index(own) + 1], f"imports {'.'.join(name)}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SRC)))
+def test_nothing_private_crosses_the_border_of_its_folder(path):
+    assert trespasses(path, module_of(path)) == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SRC)))
+def test_a_folder_is_not_imported_by_its_own_modules(path):
+    own = module_of(path)
+    if path.name == "__init__.py" or len(own) < 2:
+        return
+    siblings = {p.stem for p in path.parent.iterdir()}
+    for name in imported(path):
+        through_init = name[:-1] == own[:-1] and name[-1] not in siblings
+        assert not through_init, f"imports {'.'.join(name)}; import from its module"
+
+
+def test_every_layer_is_there_and_says_what_it_is():
+    assert len(set(LAYERS)) == len(LAYERS)
+    there = {module_of(path)[0] for path in FILES if module_of(path)}
+    assert there == set(LAYERS)
+    assert all(map(summary_of, LAYERS))
+
+
+def test_the_page_for_contributors_shows_the_list():
+    assert written() == page(), "run python tests/layers.py --write"
+
+
+def test_a_trespass_is_found(tmp_path):
+    bad = tmp_path / "bad.py"
+    bad.write_text(
+        "from bestcut._decide import decide\nfrom bestcut import counts\n"
+        "from bestcut.counts._window import Law\nfrom bestcut.files import _csv\n"
+        "import bestcut.curve._blocks\nfrom bestcut.goals import Mean\n"
+    )
+    assert [name[0] for name in imported(bad)] == [
+        "_decide", "counts", "counts", "files", "curve", "goals",
+    ]  # fmt: skip
+    assert trespasses(bad, ("search", "bad")) == [
+        "counts._window.Law",
+        "files._csv",
+        "curve._blocks",
+    ]
+    assert trespasses(bad, ("counts", "bad")) == ["files._csv", "curve._blocks"]
