@@ -299,7 +299,7 @@ def test_removing_undoes_adding(p):
     for rest in others:
         exact = exact_law_by_recursion(rest)
         n = len(rest) + 1
-        added = _exact.add_instance(counts.poisson_binomial(rest), p)
+        added = _exact.with_instance(counts.poisson_binomial(rest), p)
         assert_law(added, exact_law_by_recursion([*rest, p]))
         out = counts.remove(added, p)
         assert out.shape == (n,)

@@ -7,6 +7,7 @@ the package uses windows (`Law`), rules from cumulants, and the two sides of a c
 
 from bestcut.counts._exact import (
     WindowedLaw,
+    add_instance as add_instance,
     prefix_laws as prefix_laws,
     prefix_laws_backwards as prefix_laws_backwards,
 )

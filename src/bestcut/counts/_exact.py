@@ -17,19 +17,33 @@ import numpy as np
 from bestcut._types import FloatArray
 
 
-def add_instance(law: FloatArray, p: float) -> FloatArray:
+def add_instance(
+    law: FloatArray,
+    p: float | FloatArray,
+    out: FloatArray,
+    work: FloatArray | None = None,
+) -> None:
+    """Write laws with one more instance of probability `p` into `out`.
+
+    Counts run along the first axis, and the last of them has no mass yet. Further axes
+    hold laws side by side, each with its own `p`. `out` may be `law` itself.
+    """
+    moved = np.multiply(law[:-1], p, out=work)
+    np.multiply(law, 1.0 - p, out=out)
+    out[1:] += moved
+
+
+def with_instance(law: FloatArray, p: float) -> FloatArray:
     """Return the law with one more instance of probability `p`."""
-    out = np.empty(law.size + 1)
-    np.multiply(law, 1.0 - p, out=out[:-1])
-    out[-1] = 0.0
-    out[1:] += law * p
+    out = np.append(law, 0.0)
+    add_instance(out, p, out)
     return out
 
 
 def remove_instance(law: FloatArray, p: float) -> FloatArray:
     """Return the law without one of its instances, of probability `p`.
 
-    Solves ``law = add_instance(out, p)`` from the end from which errors shrink: each
+    Solves ``law = with_instance(out, p)`` from the end from which errors shrink: each
     step multiplies what came before by p/(1-p) or its inverse, whichever is at most 1.
     """
     if p > 0.5:
@@ -47,7 +61,7 @@ def prefix_laws(p: FloatArray) -> Iterator[FloatArray]:
     law = np.ones(1)
     yield law
     for p_i in p:
-        law = add_instance(law, p_i)
+        law = with_instance(law, p_i)
         yield law
 
 
@@ -63,7 +77,7 @@ def prefix_laws_backwards(p: FloatArray) -> Iterator[FloatArray]:
     for i in range(len(kept) - 1, -1, -1):
         between = [kept.pop()]
         for p_i in p[i * step : end]:
-            between.append(add_instance(between[-1], p_i))
+            between.append(with_instance(between[-1], p_i))
         yield from reversed(between)
         end = i * step - 1
 
@@ -72,7 +86,7 @@ def law_of_count(p: FloatArray) -> FloatArray:
     """Return the law of the number of positives among all instances."""
     law = np.ones(1)
     for p_i in p:
-        law = add_instance(law, p_i)
+        law = with_instance(law, p_i)
     return law
 
 
@@ -106,7 +120,7 @@ def windowed_law(p: FloatArray, tail: float) -> WindowedLaw:
     allowance = tail / (2 * max(p.size, 1))  # for one instance and one end
     start, law, dropped = 0, np.ones(1), 0.0
     for p_i in p:
-        law = add_instance(law, p_i)
+        law = with_instance(law, p_i)
         low = _negligible(law, allowance)
         high = law.size - _negligible(law[::-1], allowance)
         dropped += float(law[:low].sum() + law[high:].sum())

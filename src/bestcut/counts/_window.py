@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut._types import EPS, FloatArray
+from bestcut.counts._exact import add_instance
 
 NEGLIGIBLE = 1e-20
 SPARED = 4  # negligible values that a trimmed law keeps at either end
@@ -117,16 +118,13 @@ def _of_few(eta: FloatArray) -> Law:
     steps = -(-eta.size // rows)
     grid = np.zeros((rows, steps))
     grid.ravel()[: eta.size] = eta
-    no = 1.0 - grid
-    pmf = np.zeros((rows, steps + 1))
-    pmf[:, 0] = 1.0
-    for step in range(steps):
-        moved = pmf[:, : step + 1] * grid[:, step, None]
-        pmf[:, : step + 1] *= no[:, step, None]
-        pmf[:, 1 : step + 2] += moved
-    law = pmf[0]
-    for row in pmf[1:]:
-        law = np.convolve(law, row)
+    laws = np.zeros((steps + 1, rows))
+    laws[0] = 1.0
+    for size, p in enumerate(grid.T, start=2):
+        add_instance(laws[:size], p, laws[:size])
+    law = laws[:, 0]
+    for other in laws.T[1:]:
+        law = np.convolve(law, other)
     return trimmed(0, law[: eta.size + 1])  # the grid had room for more instances
 
 
@@ -214,11 +212,9 @@ def running_laws(
     for i, p in enumerate(eta.tolist()):
         row, after = table[i], table[i + 1]
         if p > 0.5:
-            np.multiply(row, p, out=after)
-            after[:-1] += (1.0 - p) * row[1:]
+            add_instance(row[::-1], 1.0 - p, after[::-1])
         else:
-            np.multiply(row, 1.0 - p, out=after)
-            after[1:] += p * row[:-1]
+            add_instance(row, p, after)
     return trimmed(int(origin[-1]), table[-1]), origin, table
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut._types import EPS, BoolArray, FloatArray
-from bestcut.counts import NOTHING, Law, convolved, law_of, trimmed
+from bestcut.counts import NOTHING, Law, add_instance, convolved, law_of, trimmed
 from bestcut.goals._goals import LawGoal, Question
 from bestcut.metrics import Metric, agreement_never_hurts, check_metric, tp_never_hurts
 from bestcut.scores import (
@@ -298,16 +298,13 @@ class GoalSearch:
 def _laws_of_groups(eta: FloatArray) -> FloatArray:
     """Return the laws of the positives of every `_GROUP` instances, a row for each."""
     count = -(-eta.size // _GROUP)
-    yes = np.zeros((count, _GROUP, 1))
-    yes.ravel()[: eta.size] = eta
-    no = 1.0 - yes
-    pmf = np.zeros((count, _GROUP + 1))
-    pmf[:, 0] = 1.0
-    for i in range(_GROUP):
-        moved = yes[:, i] * pmf[:, :-1]
-        pmf *= no[:, i]
-        pmf[:, 1:] += moved
-    return pmf
+    groups = np.zeros((count, _GROUP))
+    groups.ravel()[: eta.size] = eta
+    laws = np.zeros((_GROUP + 1, count))
+    laws[0] = 1.0
+    for p in groups.T:
+        add_instance(laws, p, laws)
+    return np.ascontiguousarray(laws.T)
 
 
 class _Opposite(Metric):
@@ -361,8 +358,7 @@ class _Table(NamedTuple):
         pmf = np.zeros((eta.size + 1, start.pmf.size + eta.size))
         pmf[0, : start.pmf.size] = start.pmf
         for row, after, p in zip(pmf, pmf[1:], eta.tolist(), strict=False):
-            np.multiply(row, 1.0 - p, out=after)
-            after[1:] += p * row[:-1]
+            add_instance(row, p, after)
         return cls._of_rows(start.start, pmf)
 
     @classmethod

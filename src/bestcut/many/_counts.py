@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestcut._types import FloatArray
+from bestcut.counts import add_instance
 
 FEW = 64  # instances whose laws are short: whole ones are as good as windows
 LARGEST_TABLES = 256  # probabilities in a problem that all pairs of counts are kept of
@@ -44,21 +45,12 @@ def of_nobody(count: int) -> Laws:
     return Laws(0, np.ones((1, count)))
 
 
-def add_instance(
-    laws: FloatArray, size: int, p: FloatArray, work: FloatArray | None = None
-) -> None:
-    """Add one more instance to laws of `size` rows and an empty one, in place."""
-    moved = np.multiply(laws[:size], p, out=None if work is None else work[:size])
-    laws[:size] *= 1.0 - p
-    laws[1 : size + 1] += moved
-
-
 def count_laws(p: FloatArray) -> FloatArray:
     """Return the law of the number of positives in each column."""
     laws = np.zeros((p.shape[0] + 1, p.shape[1]))
     laws[0] = 1.0
-    for size, row in enumerate(p, start=1):
-        add_instance(laws, size, row)
+    for size, row in enumerate(p, start=2):
+        add_instance(laws[:size], row, laws[:size])
     return laws
 
 
@@ -73,8 +65,9 @@ def running_laws(first: Laws, p: FloatArray, negligible: float) -> Iterator[Laws
     work = np.empty_like(table)
     yield first
     for row in p:
-        add_instance(table[low:], high - low, row, work)
         high += 1
+        here = table[low:high]
+        add_instance(here, row, here, work[: high - low - 1])
         if table[low].max() <= negligible:
             low += 1
         if high - low > 1 and table[high - 1].max() <= negligible:

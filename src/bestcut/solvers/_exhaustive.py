@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bestcut._types import FloatArray
+from bestcut.counts import add_instance
 from bestcut.metrics import Metric
 from bestcut.solvers._base import Curve, Solution, Solver, summation_error
 from bestcut.solvers._cubic import CubicSolver
@@ -58,7 +59,6 @@ def _laws_of_all_subsets(eta: FloatArray) -> FloatArray:
     laws = np.zeros((1 << n, n + 1))
     laws[0, 0] = 1.0
     for i, p in enumerate(eta):
-        old, new = laws[: 1 << i], laws[1 << i : 2 << i]
-        new[:, : i + 2] = old[:, : i + 2] * (1.0 - p)
-        new[:, 1 : i + 2] += old[:, : i + 1] * p
+        old, new = laws[: 1 << i].T, laws[1 << i : 2 << i].T
+        add_instance(old[: i + 2], p, new[: i + 2])
     return laws
