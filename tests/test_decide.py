@@ -268,3 +268,24 @@ def test_the_same_call_gives_the_same_answer_in_another_process():
         for _ in range(2)
     }
     assert len(runs) == 1
+
+
+def test_the_distribution_of_a_large_decision_sorts_nothing(monkeypatch):
+    p = np.random.default_rng(0).beta(0.3, 3.0, 600_000)
+    decision = bestcut.decide(p, "f1")
+    assert decision.solver == "summary"
+
+    def refuse(*args, **kwargs):
+        msg = "sorted again"
+        raise AssertionError(msg)
+
+    monkeypatch.setattr(np, "sort", refuse)
+    found = decision.distribution()
+    monkeypatch.undo()
+    again = bestcut.score_distribution(p, decision.labels, "f1")
+    assert abs(found.mean - again.mean) <= found.error + again.error
+    assert abs(found.mean - decision.expected_score) <= found.error + decision.error
+    assert found.std == pytest.approx(again.std, rel=1e-9, abs=0)
+    assert decision.confusion().mean == pytest.approx(
+        bestcut.expected_confusion(p, decision.labels).mean, rel=1e-12, abs=0
+    )

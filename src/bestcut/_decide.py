@@ -16,7 +16,7 @@ from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_bounds, check_finite_real, check_probabilities
 from bestcut.goals import Goal, GoalSearch, LawGoal, Mean, check_goal
 from bestcut.metrics import Metric, check_metric, get
-from bestcut.scores import ConfusionDistribution, Prediction, ScoreDistribution
+from bestcut.scores import Predicted, Prediction
 from bestcut.search import exchange_allowance, gap_in_words, gap_scope
 from bestcut.solvers import SOLVERS, Solution, Solver, cuts_between, select_solver
 
@@ -65,7 +65,7 @@ class Ranking:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Decision:
+class Decision(Predicted):
     """The labels with the best expected score, and what they promise.
 
     Attributes
@@ -112,7 +112,7 @@ class Decision:
     goal: Goal
     goal_value: float
     _ranking: Ranking = field(repr=False)
-    _members: NDArray[np.intp] | None = field(repr=False)
+    _prediction: Prediction = field(repr=False)
 
     @property
     def _eta(self) -> FloatArray:
@@ -129,54 +129,6 @@ class Decision:
             threshold=np.concatenate([[np.inf], self._eta]),
             error=curve.error,
         )
-
-    @cached_property
-    def _prediction(self) -> Prediction:
-        if self._members is None:
-            return Prediction.of_cut(self._eta, self.n_positive)
-        chosen = np.zeros(self._eta.size, dtype=np.bool_)
-        chosen[self._members] = True
-        return Prediction.of_labels(self._eta, chosen)
-
-    def distribution(self, metric: str | Metric | None = None) -> ScoreDistribution:
-        """Return the law of the score of these labels.
-
-        Parameters
-        ----------
-        metric : str or Metric, optional
-            Another metric than the one the decision was made for.
-
-        Returns
-        -------
-        ScoreDistribution
-            With ``mean``, ``std``, ``quantile``, ``interval``, ``prob_at_least``.
-
-        Examples
-        --------
-        >>> import bestcut
-        >>> decision = bestcut.decide([0.9, 0.8, 0.6, 0.3, 0.2, 0.1] * 50)
-        >>> decision.distribution()
-        F1 0.780, 90% between 0.739 and 0.818
-        """
-        return ScoreDistribution(
-            self._prediction, self.metric if metric is None else get(metric)
-        )
-
-    def confusion(self) -> ConfusionDistribution:
-        """Return the law of the confusion matrix of these labels.
-
-        Returns
-        -------
-        ConfusionDistribution
-            With ``mean``, ``std``, ``interval`` and ``matrix``.
-
-        Examples
-        --------
-        >>> import bestcut
-        >>> bestcut.decide([0.9, 0.8, 0.6, 0.3, 0.2, 0.1] * 50).confusion().mean.tp
-        115.0
-        """
-        return ConfusionDistribution(self._prediction)
 
     def _facts(self) -> dict[str, str]:
         facts = {
@@ -309,9 +261,8 @@ def decide(
         search = GoalSearch(chosen_goal, ranking.eta, chosen_metric, allowed)
         k, goal_value, gap = search.run(solution.n_positive)
         moments = Prediction.of_cut(ranking.eta, k).moments(chosen_metric)
-        solution = Solution(k, moments.mean, moments.error, gap)
-    threshold = _threshold(ranking, solution)
-    labels = _labels(p, threshold, solution)
+        solution = Solution.at(ranking.eta, k, moments.mean, moments.error, gap)
+    labels = _labels(p, solution)
     labels.flags.writeable = False
     ranking.keep()
     scope, allowance = "predictions", 0.0
@@ -321,7 +272,7 @@ def decide(
     return Decision(
         labels=labels,
         n_positive=solution.n_positive,
-        threshold=threshold,
+        threshold=solution.threshold,
         expected_score=solution.expected_score,
         error=solution.error,
         gap=solution.gap + allowance,
@@ -331,7 +282,7 @@ def decide(
         goal=chosen_goal,
         goal_value=goal_value,
         _ranking=ranking,
-        _members=solution.members,
+        _prediction=solution.prediction,
     )
 
 
@@ -397,23 +348,13 @@ def _feasible(
     return allowed
 
 
-def _threshold(ranking: Ranking, solution: Solution) -> float:
-    """Return the smallest probability that is predicted positive."""
-    if solution.threshold is not None:
-        return solution.threshold
-    if solution.n_positive == 0:
-        return float("inf")
-    members = solution.members
-    last = solution.n_positive - 1 if members is None else members[-1]
-    return float(ranking.eta[last])
-
-
-def _labels(p: FloatArray, threshold: float, solution: Solution) -> NDArray[np.bool_]:
+def _labels(p: FloatArray, solution: Solution) -> BoolArray:
     """Return the labels in input order; within a tie the earliest are positive."""
     if solution.members is not None:
         labels = np.zeros(p.size, dtype=np.bool_)
         labels[np.argsort(-p, kind="stable")[solution.members]] = True
         return labels
+    threshold = solution.threshold
     labels = p >= threshold
     if int(np.count_nonzero(labels)) > solution.n_positive:
         np.greater(p, threshold, out=labels)

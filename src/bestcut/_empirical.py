@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bestcut._types import EPS
 from bestcut._validation import (
     check_finite_real,
     check_labels,
@@ -20,7 +21,7 @@ from bestcut._validation import (
 from bestcut.metrics import Metric, get
 
 # Values closer than this share of the largest are equal: metrics round.
-_ROUNDING = 16 * float(np.finfo(float).eps)
+_ROUNDING = 16 * EPS
 
 
 @dataclass(frozen=True)

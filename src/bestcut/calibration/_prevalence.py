@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from bestcut._types import FloatArray
+from bestcut._types import EPS, FloatArray
 from bestcut._validation import check_probabilities, check_share
 
-_ROUNDING = 8 * float(np.finfo(float).eps)  # of the two ratios below, which are near 1
+_ROUNDING = 8 * EPS  # of the two ratios below, which are near 1
 
 
 def adjust_prevalence(y_proba: Any, old: float, new: float | None = None) -> FloatArray:

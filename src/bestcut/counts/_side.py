@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bestcut._types import FloatArray
+from bestcut._types import EPS, FloatArray
 from bestcut.counts._moments import LEAST_VARIANCE, cumulant_matrix, features
 from bestcut.counts._rules import NODE_COUNTS
 from bestcut.counts._window import NOTHING, Law, law_of, trimmed
@@ -137,8 +137,7 @@ def error_of_sums(variance: FloatArray) -> FloatArray:
     See there: 1000 eps, twice for a distribution that is scaled to sum to 1, and what
     an error of the mean adds. A variance of 0 stands for a law that is built up.
     """
-    eps = float(np.finfo(float).eps)
-    return np.where(variance > 0.0, (2000.0 + 30.0 * np.sqrt(variance)) * eps, 0.0)
+    return np.where(variance > 0.0, (2000.0 + 30.0 * np.sqrt(variance)) * EPS, 0.0)
 
 
 def is_from_sums(side: Side) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._types import FloatArray
+from bestcut._types import EPS, FloatArray
 
 _SHORTEST, _LONGEST = 1024, 8192
 _SHARE = 4
@@ -62,7 +62,7 @@ def running_error(length: int) -> float:
     On each level there are at most 16 additions, of half an eps each.
     """
     levels = np.ceil(np.log(max(length, 2)) / np.log(_PIECE))
-    return float((8.0 * levels + 5.0) * np.finfo(float).eps)
+    return float((8.0 * levels + 5.0) * EPS)
 
 
 _PIECE = 16

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._types import BoolArray, FloatArray
+from bestcut._types import EPS, BoolArray, FloatArray
 from bestcut._validation import (
     check_bounds,
     check_groups,
@@ -25,7 +25,7 @@ from bestcut.solvers import select_solver
 
 _ANY = int(np.iinfo(np.int64).max)  # problems of different sizes have no common bound
 
-_TIED = 64 * float(np.finfo(float).eps)
+_TIED = 64 * EPS
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -15,6 +15,7 @@ from bestcut.scores._law import (
     law_of_score,
     probability_error,
 )
+from bestcut.scores._predicted import Predicted
 from bestcut.scores._prediction import Moments, Prediction
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "CellNumbers",
     "ConfusionDistribution",
     "Moments",
+    "Predicted",
     "Prediction",
     "Rows",
     "ScoreDistribution",

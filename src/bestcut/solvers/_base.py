@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bestcut._types import EPS, TINY, BoolArray, FloatArray
 from bestcut.metrics import Metric
+from bestcut.scores import Prediction
 from bestcut.search import gap_to
 
 
@@ -29,18 +30,40 @@ class Curve:
 class Solution:
     """The best prediction a solver found.
 
-    `members` are the positions, in descending order of probability, that are predicted
-    positive; None stands for the first `n_positive`. `threshold` is the smallest of
-    their probabilities, where a solver that does not sort has found it. `gap` bounds
-    what any other cut could gain beyond `error`.
+    Attributes
+    ----------
+    prediction : Prediction
+        What is predicted positive, and the rest.
+    threshold : float
+        The smallest probability that is predicted positive; inf if none is.
+    expected_score, error : float
+        Its expected score, and a bound on the numerical error of that.
+    gap : float
+        Bound on what any other cut could gain beyond `error`.
+    members : ndarray of int or None
+        The positions, in descending order of probability, that are predicted positive;
+        None stands for the first of them.
     """
 
-    n_positive: int
+    prediction: Prediction
+    threshold: float
     expected_score: float
     error: float
     gap: float = 0.0
     members: NDArray[np.intp] | None = None
-    threshold: float | None = None
+
+    @classmethod
+    def at(
+        cls, eta: FloatArray, k: int, expected_score: float, error: float, gap: float
+    ) -> Solution:
+        """Return the cut of the first k, where `eta` is sorted descending."""
+        threshold = float(eta[k - 1]) if k else np.inf
+        return cls(Prediction.of_cut(eta, k), threshold, expected_score, error, gap)
+
+    @property
+    def n_positive(self) -> int:
+        """How many are predicted positive."""
+        return self.prediction.n_pred
 
 
 class Solver(ABC):
@@ -86,10 +109,10 @@ class Solver(ABC):
         utility = np.where(allowed, sign * curve.expected_score, -np.inf)
         k = int(np.argmax(utility))
         if curve.errors is None:
-            return Solution(k, float(curve.expected_score[k]), curve.error)
+            return Solution.at(eta, k, float(curve.expected_score[k]), curve.error, 0.0)
         error, upper = float(curve.errors[k]), float(np.max(utility + curve.errors))
         gap = gap_to(upper, float(utility[k]), error)
-        return Solution(k, float(curve.expected_score[k]), error, gap)
+        return Solution.at(eta, k, float(curve.expected_score[k]), error, gap)
 
 
 def cuts_between(low: int, high: int, n: int) -> BoolArray:

@@ -7,6 +7,7 @@ import numpy as np
 from bestcut._types import FloatArray
 from bestcut.counts import add_instance
 from bestcut.metrics import Metric
+from bestcut.scores import Prediction
 from bestcut.solvers._base import Curve, Solution, Solver, summation_error
 from bestcut.solvers._cubic import CubicSolver
 
@@ -48,9 +49,15 @@ class ExhaustiveSolver(Solver):
                 i = int(np.argmax(value))
                 if value[i] > best:
                     best, chosen = float(value[i]), int(block[i])
-        positions = np.flatnonzero(chosen >> np.arange(n) & 1)
-        error = summation_error(n, scale)
-        return Solution(positions.size, sign * best, error, members=positions)
+        is_chosen = (chosen >> np.arange(n) & 1).astype(np.bool_)
+        positions = np.flatnonzero(is_chosen)
+        return Solution(
+            Prediction.of_labels(eta, is_chosen),
+            float(eta[positions[-1]]) if positions.size else np.inf,
+            sign * best,
+            summation_error(n, scale),
+            members=positions,
+        )
 
 
 def _laws_of_all_subsets(eta: FloatArray) -> FloatArray:

@@ -30,19 +30,10 @@ class SummarySolver(SweepSolver):
         cut = self._cut(eta, metric, low, high)
         if cut is not None:
             return Solution(
-                cut.n_positive,
-                cut.expected_score,
-                cut.error,
-                cut.gap,
-                threshold=cut.threshold,
+                cut._prediction, cut.threshold, cut.expected_score, cut.error, cut.gap
             )
         ordered = np.ascontiguousarray(np.sort(eta)[::-1])
-        found = super().solve(ordered, metric, low, high)
-        k = found.n_positive
-        threshold = float(ordered[k - 1]) if k else np.inf
-        return Solution(
-            k, found.expected_score, found.error, found.gap, threshold=threshold
-        )
+        return super().solve(ordered, metric, low, high)
 
     def _cut(self, p: FloatArray, metric: Metric, low: int, high: int) -> Cut | None:
         """Return the cut, or None where a sort is likely to be faster."""

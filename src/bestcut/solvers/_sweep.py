@@ -51,7 +51,7 @@ class SweepSolver(Solver):
     def solve(self, eta: FloatArray, metric: Metric, low: int, high: int) -> Solution:
         """Return the best cut with `low` to `high` positives."""
         if eta.size == 0:
-            return Solution(0, float(_nothing(metric)[0]), 0.0)
+            return Solution.at(eta, 0, float(_nothing(metric)[0]), 0.0, 0.0)
         if is_on_trust(metric):
             return _solve_on_trust(eta, metric, low, high)
         # Without a bound on the score nothing can be left out.
@@ -61,7 +61,7 @@ class SweepSolver(Solver):
         best = find(eta, metric, low, high)
         sign = 1.0 if metric.greater_is_better else -1.0
         gap = gap_to(best.upper, best.utility, best.error)
-        return Solution(best.k, sign * best.utility, best.error, gap)
+        return Solution.at(eta, best.k, sign * best.utility, best.error, gap)
 
 
 def _solve_on_trust(eta: FloatArray, metric: Metric, low: int, high: int) -> Solution:
@@ -75,7 +75,7 @@ def _solve_on_trust(eta: FloatArray, metric: Metric, low: int, high: int) -> Sol
     value = sign * best.utility
     if _is_broken(eta, metric, best.k, value, best.error):
         return SweepSolver().solve(eta, _doubted(metric), low, high)
-    return Solution(best.k, value, best.error, float("inf"))
+    return Solution.at(eta, best.k, value, best.error, float("inf"))
 
 
 def _is_broken(

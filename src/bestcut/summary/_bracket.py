@@ -15,8 +15,8 @@ from bestcut._validation import (
     check_probabilities,
     check_whole_number,
 )
-from bestcut.metrics import Metric, get
-from bestcut.scores import ConfusionDistribution, Prediction, ScoreDistribution
+from bestcut.metrics import Metric
+from bestcut.scores import Predicted, Prediction
 from bestcut.search import (
     CutSearch,
     best_cut_in_run,
@@ -37,7 +37,7 @@ _FEW = 2  # intervals that are compared with, instead of looking up bins
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Cut:
+class Cut(Predicted):
     """The best cut of a ranking, found without sorting it.
 
     Attributes
@@ -106,49 +106,6 @@ class Cut:
         tied = np.flatnonzero(p == self.threshold)
         labels[tied[: max(self.n_tied - tied_before, 0)]] = True
         return labels
-
-    def distribution(self, metric: str | Metric | None = None) -> ScoreDistribution:
-        """Return the law of the score of this cut.
-
-        Parameters
-        ----------
-        metric : str or Metric, optional
-            Another metric than the one the cut was made for.
-
-        Returns
-        -------
-        ScoreDistribution
-            With ``mean``, ``std``, ``quantile``, ``interval``, ``prob_at_least``.
-
-        Examples
-        --------
-        >>> import bestcut
-        >>> scores = [0.9, 0.8, 0.6, 0.3, 0.2, 0.1] * 50
-        >>> bracket = bestcut.ScoreSummary.from_scores(scores).bracket("f1")
-        >>> bracket.refine(bracket.select(scores)).distribution()
-        F1 0.780, 90% between 0.739 and 0.818
-        """
-        return ScoreDistribution(
-            self._prediction, self.metric if metric is None else get(metric)
-        )
-
-    def confusion(self) -> ConfusionDistribution:
-        """Return the law of the confusion matrix of this cut.
-
-        Returns
-        -------
-        ConfusionDistribution
-            With ``mean``, ``std``, ``interval`` and ``matrix``.
-
-        Examples
-        --------
-        >>> import bestcut
-        >>> scores = [0.9, 0.8, 0.6, 0.3, 0.2, 0.1] * 50
-        >>> bracket = bestcut.ScoreSummary.from_scores(scores).bracket("f1")
-        >>> round(bracket.refine(bracket.select(scores)).confusion().mean.tp, 9)
-        115.0
-        """
-        return ConfusionDistribution(self._prediction)
 
     def __repr__(self) -> str:
         return (

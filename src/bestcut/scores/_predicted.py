@@ -1,0 +1,54 @@
+"""What every result that holds a prediction can tell of its score."""
+
+from __future__ import annotations
+
+from bestcut.metrics import Metric, get
+from bestcut.scores._confusion import ConfusionDistribution
+from bestcut.scores._distribution import ScoreDistribution
+from bestcut.scores._prediction import Prediction
+
+
+class Predicted:
+    """A result with a prediction, and the metric it was made for."""
+
+    metric: Metric
+    _prediction: Prediction
+
+    def distribution(self, metric: str | Metric | None = None) -> ScoreDistribution:
+        """Return the distribution of the score of this prediction.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            Another metric than the one the prediction was made for.
+
+        Returns
+        -------
+        ScoreDistribution
+            With ``mean``, ``std``, ``quantile``, ``interval``, ``prob_at_least``.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> decision = bestcut.decide([0.9, 0.8, 0.6, 0.3, 0.2, 0.1] * 50)
+        >>> decision.distribution()
+        F1 0.780, 90% between 0.739 and 0.818
+        """
+        chosen = self.metric if metric is None else get(metric)
+        return ScoreDistribution(self._prediction, chosen)
+
+    def confusion(self) -> ConfusionDistribution:
+        """Return the distribution of the confusion matrix of this prediction.
+
+        Returns
+        -------
+        ConfusionDistribution
+            With ``mean``, ``std``, ``interval`` and ``matrix``.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> bestcut.decide([0.9, 0.8, 0.6, 0.3, 0.2, 0.1] * 50).confusion().mean.tp
+        115.0
+        """
+        return ConfusionDistribution(self._prediction)
