@@ -1,7 +1,8 @@
 """Which of today's card payments should be held for review?
 
 Forty payments with a calibrated probability of fraud each. The data are synthetic: the
-probabilities were drawn from a skewed law, and each label once from its probability.
+probabilities were drawn from a skewed distribution, and each label once from its
+probability.
 """
 
 import numpy as np

@@ -92,8 +92,8 @@ def tuned_for_labels(p, Y):
 def dependent(p, seen, Y_seen):
     """Return labels and expected F1 of each row, with the number of labels known.
 
-    The law of independent labels is weighted so that each number of labels is as
-    frequent as in the training part.
+    The distribution of independent labels is weighted so that each number of labels is
+    as frequent as in the training part.
     """
     n = p.shape[1]
     words = np.array(list(product((0, 1), repeat=n)))

@@ -4,6 +4,11 @@ A law is an array: entry s is the probability of s positives. Only non-negative 
 are added and multiplied, so that after n instances each entry has a relative error of
 at most ``2 * n`` machine epsilons, short of underflow: three roundings of half an
 epsilon per instance and room for their products.
+
+References
+----------
+R. E. Barlow and K. D. Heidtmann (1984). Computing k-out-of-n system reliability. IEEE
+Transactions on Reliability 33, 322-323. (One instance after the other.)
 """
 
 from __future__ import annotations

@@ -11,6 +11,14 @@ h_j = E[He_j(Z)] / j!, the nodes are those of Gauss and Hermite, mu + sigma z_i,
 weights w_i sum_{j<m} h_j He_j(z_i). Any polynomial of degree below m is integrated
 exactly. For three nodes there is a better rule: the Gauss rule of the law of S itself,
 with positive weights, which serves however small the variance is.
+
+References
+----------
+S. Blinnikov and R. Moessner (1998). Expansions for nearly Gaussian distributions.
+Astronomy and Astrophysics Supplement 130, 193-205. (Hermite moments from cumulants.)
+
+W. Gautschi (2004). Orthogonal Polynomials: Computation and Approximation. Oxford
+University Press. (Gauss rules from moments.)
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from bestcut.counts._exact import WindowedLaw
 
 
 def poisson_binomial(y_proba: Any) -> FloatArray:
-    """Return the law of the number of positives.
+    """Return the distribution of the number of positives.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def poisson_binomial(y_proba: Any) -> FloatArray:
 
 
 def poisson_binomial_window(y_proba: Any, tail: float = 1e-20) -> WindowedLaw:
-    """Return the law of the number of positives where it matters.
+    """Return the distribution of the number of positives where it matters.
 
     Parameters
     ----------
@@ -65,12 +65,12 @@ def poisson_binomial_window(y_proba: Any, tail: float = 1e-20) -> WindowedLaw:
 
 
 def remove(law: Any, probability: float) -> FloatArray:
-    """Return the law of the count without one instance.
+    """Return the distribution of the count without one instance.
 
     Parameters
     ----------
     law : array-like of shape (n + 1,)
-        Law of n instances, as `poisson_binomial` returns it.
+        Distribution of n instances, as `poisson_binomial` returns it.
     probability : float
         Probability of the instance to take out; it must be one of the n.
 

@@ -6,6 +6,17 @@ the error of the rule is a sum over the higher powers of its Taylor series. The 
 Gauss and Hermite is nearly right for these too, because the Hermite moments of a count
 that varies much are small. Lemma 6 of docs/bounds.md has the derivation; the names here
 are those of the lemma.
+
+References
+----------
+G. Bennett (1962). Probability inequalities for the sum of independent random variables.
+Journal of the American Statistical Association 57, 33-45.
+
+S. Boucheron, G. Lugosi and P. Massart (2013). Concentration Inequalities. Oxford
+University Press. (Chapter 2 has Bennett's and Bernstein's inequality.)
+
+P. J. Davis and P. Rabinowitz (1984). Methods of Numerical Integration, 2nd edition.
+Academic Press. (Errors of rules for analytic functions.)
 """
 
 from __future__ import annotations

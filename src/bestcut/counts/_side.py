@@ -1,4 +1,11 @@
-"""A group of instances, as far as the number of its positives is concerned."""
+"""A group of instances, as far as the number of its positives is concerned.
+
+References
+----------
+Y. Hong (2013). On computing the distribution function for the Poisson binomial
+distribution. Computational Statistics & Data Analysis 59, 41-51. (The distribution as
+the discrete Fourier transform of its characteristic function.)
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,15 @@
 A window leaves out values at both ends that together have less than `NEGLIGIBLE`
 probability, each time it is trimmed. Laws are rescaled to sum to 1, so that what a
 window drops, and the rounding of many convolutions, does not add up.
+
+References
+----------
+W. Biscarri, S. D. Zhao and R. J. Brunner (2018). A simple and fast method for computing
+the Poisson binomial distribution function. Computational Statistics & Data Analysis
+122, 92-100. (Convolutions in the form of a tree.)
+
+X.-H. Chen, A. P. Dempster and J. S. Liu (1994). Weighted finite population sampling to
+maximize entropy. Biometrika 81, 457-469. (The recursion on power sums of the odds.)
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The law of a score."""
+"""The distribution of a score."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ScoreDistributionDisplay:
         observed: float | None = None,
         ax: Any = None,
     ) -> ScoreDistributionDisplay:
-        """Draw the law of a score.
+        """Draw the distribution of a score.
 
         Parameters
         ----------

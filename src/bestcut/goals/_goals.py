@@ -13,7 +13,7 @@ from bestcut.scores import UtilityLaw
 
 
 class Goal(ABC):
-    """A number that is drawn from the law of a score, to be made large."""
+    """A number that is drawn from the distribution of a score, to be made large."""
 
     @abstractmethod
     def describe(self, metric: Metric) -> str:
@@ -26,7 +26,7 @@ class Question(NamedTuple):
     Attributes
     ----------
     utility : float or ndarray
-        What is to be reached: for each of many laws, if it is an array.
+        What is to be reached: for each of many distributions, if it is an array.
     strictly : bool
         Whether it is to be exceeded.
     probability : float
@@ -44,7 +44,7 @@ class Question(NamedTuple):
 
 
 class LawGoal(Goal):
-    """A goal that looks at the whole law of the score."""
+    """A goal that looks at the whole distribution of the score."""
 
     @abstractmethod
     def value(self, law: UtilityLaw, metric: Metric) -> float:
@@ -54,11 +54,11 @@ class LawGoal(Goal):
     def question(
         self, value: float, metric: Metric, tolerance: Any, probability_error: float
     ) -> Question:
-        """Return what to ask of a law whose number may exceed `value`.
+        """Return what to ask of a distribution whose number may exceed `value`.
 
         It does, by more than rounding, exactly if the answer is yes. `tolerance` and
-        `probability_error` are those of the law; the former may be an array, for many
-        laws.
+        `probability_error` are those of the distribution; the former may be an array,
+        for many distributions.
         """
 
     @abstractmethod
@@ -127,7 +127,7 @@ class ProbAtLeast(LawGoal):
     def question(
         self, value: float, metric: Metric, tolerance: Any, probability_error: float
     ) -> Question:
-        """Return what to ask of a law whose probability may exceed `value`."""
+        """Return what to ask of a distribution whose probability may exceed `value`."""
         utility = float(self.score if metric.greater_is_better else -self.score)
         return Question(utility - tolerance, False, value * (1.0 + probability_error))
 
@@ -179,7 +179,7 @@ class Quantile(LawGoal):
     def question(
         self, value: float, metric: Metric, tolerance: Any, probability_error: float
     ) -> Question:
-        """Return what to ask of a law whose quantile may exceed `value`."""
+        """Return what to ask of a distribution whose quantile may exceed `value`."""
         allowed = 1.0 - float(self.q) + probability_error
         return Question(value + tolerance, True, allowed)
 
@@ -188,7 +188,7 @@ class Quantile(LawGoal):
 
         Twice the tolerance: utilities so close are equal, and each has rounded by as
         much. The quantile is one of level ``q - probability_error`` at least, as all
-        are, and the error of the law's probabilities lowers that once more.
+        are, and the error of the distribution's probabilities lowers that once more.
         """
         return 2.0 * tolerance
 

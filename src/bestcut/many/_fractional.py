@@ -13,6 +13,14 @@ rule is known beforehand, and few nodes are enough.
 Jaccard factorises: E[S1 / (k + S2)] = E[S1] E[1 / (k + S2)], by the laws of S2.
 
 None of them looks at n: instances of probability 0 may be added as one likes.
+
+References
+----------
+M. T. Chao and W. E. Strawderman (1972). Negative moments of positive random variables.
+Journal of the American Statistical Association 67, 429-431. (The integral.)
+
+P. J. Davis and P. Rabinowitz (1984). Methods of Numerical Integration, 2nd edition.
+Academic Press. (Gauss-Legendre rules and their error.)
 """
 
 from __future__ import annotations

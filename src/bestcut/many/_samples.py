@@ -5,9 +5,15 @@ k positives is
 
     sum_i s_i E[y_i g(k, S)] + E[h(k, S)],
 
-whatever the joint law of the labels. So for each k the k largest E[y_i g(k, S)] are the
-best, and the best k is found by looking at all: the F-measure maximiser of Dembczynski
-et al. (2011), for the whole family. No ranking by probability is assumed.
+whatever the joint distribution of the labels. So for each k the k largest
+E[y_i g(k, S)] are the best, and the best k is found by looking at all: the F-measure
+maximiser of Dembczynski et al. (2011), for the whole family. No ranking by probability
+is assumed.
+
+References
+----------
+K. Dembczynski, W. Waegeman, W. Cheng and E. Hüllermeier (2011). An exact algorithm for
+F-measure maximization. Advances in Neural Information Processing Systems 24.
 """
 
 from __future__ import annotations
@@ -91,8 +97,9 @@ def decide_from_samples(
 
     Notes
     -----
-    The maximiser over all 2ⁿ label vectors for the law that the draws are; exact in
-    O(n³ + draws n). With many independent draws it tends to what `decide` finds.
+    The maximiser over all 2ⁿ label vectors for the distribution that the draws are;
+    exact in O(n³ + draws n). With many independent draws it tends to what `decide`
+    finds.
 
     Examples
     --------

@@ -185,7 +185,7 @@ def expected_score(
 def score_distribution(
     Y_proba: Any, Y_pred: Any, metric: str | Metric = "f1", *, average: str = "samples"
 ) -> ScoreDistribution:
-    """Return the law of the average metric of any multi-label predictions.
+    """Return the distribution of the average metric of any multi-label predictions.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def score_distribution(
     Y_pred : array-like of shape (rows, columns)
         The predictions, 0 and 1 or booleans.
     metric : str or Metric, default="f1"
-        Whose law.
+        Whose distribution.
     average : {"samples", "macro", "micro"}, default="samples"
         Over what.
 
@@ -202,8 +202,8 @@ def score_distribution(
     -------
     ScoreDistribution
         Its ``mean`` and ``std`` are exact up to rounding. For a mean over rows or
-        columns the law is computed on a grid: it is that of the score plus an error of
-        mean 0 whose standard deviation is at most ``value_error``.
+        columns the distribution is computed on a grid: it is that of the score plus an
+        error of mean 0 whose standard deviation is at most ``value_error``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The score of one prediction: its expected value and its law."""
+"""The score of one prediction: its expected value and its distribution."""
 
 from bestcut.scores._confusion import CellIntervals, CellNumbers, ConfusionDistribution
 from bestcut.scores._distribution import ScoreDistribution, Surprise

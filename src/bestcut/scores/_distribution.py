@@ -28,7 +28,7 @@ class ScoreSource(Protocol):
         """Return mean, standard deviation and a bound on the mean's error."""
 
     def law(self, metric: Metric) -> UtilityLaw:
-        """Return the law of the utility."""
+        """Return the distribution of the utility."""
 
     def sample(self, metric: Metric, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw scores."""

@@ -68,7 +68,7 @@ def score_distribution(
 def score_distribution(
     y_proba: Any, y_pred: Any, metric: str | Metric | Sequence[str | Metric] = "f1"
 ) -> ScoreDistribution | dict[str, ScoreDistribution]:
-    """Return the law of the metric of any predictions.
+    """Return the distribution of the metric of any predictions.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def score_distribution(
     y_pred : array-like of shape (n,)
         The predictions, 0 and 1 or booleans.
     metric : str or Metric, or a list of them, default="f1"
-        Whose law.
+        Whose distribution.
 
     Returns
     -------
@@ -88,8 +88,8 @@ def score_distribution(
 
     Notes
     -----
-    The law is exact up to rounding: a score depends on two independent counts, whose
-    laws are known. ``probability_error`` bounds what is lost.
+    The distribution is exact up to rounding: a score depends on two independent counts,
+    whose distributions are known. ``probability_error`` bounds what is lost.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def score_distribution(
 
 
 def expected_confusion(y_proba: Any, y_pred: Any) -> ConfusionDistribution:
-    """Return the law of the confusion matrix of any predictions.
+    """Return the distribution of the confusion matrix of any predictions.
 
     Parameters
     ----------

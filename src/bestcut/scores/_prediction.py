@@ -68,20 +68,20 @@ class Prediction:
 
     @property
     def tp(self) -> Law:
-        """The law of the positives that are caught."""
+        """The distribution of the positives that are caught."""
         return self.chosen.law
 
     @property
     def fn(self) -> Law:
-        """The law of the positives that are missed."""
+        """The distribution of the positives that are missed."""
         return self.others.law
 
     def moments(self, metric: Metric) -> Moments:
         """Return the mean and standard deviation of a metric.
 
-        Each group is taken by a rule that is proved to be right, or by its exact law.
-        The bound on the error of the mean covers the rules, the windows of the laws and
-        rounding (Lemmas 5, 6 and 8).
+        Each group is taken by a rule that is proved to be right, or by its exact
+        distribution. The bound on the error of the mean covers the rules, the windows
+        of the distributions and rounding (Lemmas 5, 6 and 8).
         """
         largest = largest_score(metric, self.n)
         tp, fn, error, width = rules_of_cut(
@@ -95,7 +95,7 @@ class Prediction:
         return Moments(mean, float(np.sqrt(sums.variance)), error)
 
     def law(self, metric: Metric) -> UtilityLaw:
-        """Return the law of a metric's utility."""
+        """Return the distribution of a metric's utility."""
         rising = check_metric(metric).agreement_monotonic
         return law_of_score(
             metric, self.tp, self.fn, self.n_pred, self.n, rising=rising
