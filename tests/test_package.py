@@ -34,6 +34,31 @@ def test_importing_bestcut_loads_only_numpy_and_the_standard_library():
     assert not foreign
 
 
+def test_submodules_are_loaded_on_first_use():
+    code = (
+        "import sys, bestcut; assert 'sklearn' not in sys.modules; "
+        "print(bestcut.estimators.ExpectedMetricClassifier.__name__)"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert out.stdout.strip() == "ExpectedMetricClassifier"
+
+
+@pytest.mark.parametrize("name", [*PUBLIC_MODULES[:3], "bestcut.goals"])
+def test_nothing_private_is_listed(name):
+    module = importlib.import_module(name)
+    listed = [x for x in dir(module) if x != "__version__"]
+    assert not [x for x in listed if x.startswith("_")]
+    assert set(module.__all__) <= set(listed)
+    assert all(getattr(module, x) is not None for x in listed)
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(AttributeError, match="has no attribute 'decyde'"):
+        bestcut.decyde  # noqa: B018
+
+
 @pytest.mark.parametrize("name", PUBLIC_MODULES)
 def test_all_names_are_there_and_documented(name):
     module = importlib.import_module(name)

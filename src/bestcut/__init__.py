@@ -1,5 +1,7 @@
 """Turn probabilities into the decisions that maximise the expected metric."""
 
+from typing import TYPE_CHECKING, Any
+
 from bestcut import counts, goals, metrics, multilabel
 from bestcut._decide import Decision, ExpectedScoreCurve, decide
 from bestcut._empirical import EmpiricalThreshold, empirical_threshold
@@ -66,3 +68,26 @@ __all__ = [
     "multilabel",
     "score_distribution",
 ]
+
+# These need packages that the core does not, and are loaded on first use.
+_ON_FIRST_USE = (
+    "displays",
+    "distributed",
+    "estimators",
+    "report",
+    "scorers",
+)
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name in _ON_FIRST_USE:
+            from importlib import import_module
+
+            return import_module(f"bestcut.{name}")
+        msg = f"module 'bestcut' has no attribute {name!r}"
+        raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_ON_FIRST_USE, "__version__"])
