@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
@@ -56,7 +57,28 @@ class Table(Protocol):
         """Bound what the laws of each part are wrong by."""
 
 
-class RunTable:
+class _Known(ABC):
+    """A table whose probabilities are all at hand."""
+
+    count: NDArray[np.int64]
+
+    @property
+    @abstractmethod
+    def sums(self) -> FloatArray:
+        """Sums of the features over each part, in rows."""
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """Mean probability."""
+        mean: FloatArray = self.sums[0] / self.count
+        return mean
+
+    def displacement(self) -> FloatArray:
+        """Return 0: every probability is known."""
+        return np.zeros(self.count.size)
+
+
+class RunTable(_Known):
     """Values in descending order, each with a count, cut into parts.
 
     A part is some consecutive values, or a share of the instances of a single one.
@@ -94,12 +116,6 @@ class RunTable:
         return self._over_parts((1.0 - self._value) * self._size)
 
     @cached_property
-    def mean(self) -> FloatArray:
-        """Mean probability."""
-        mean: FloatArray = self.sums[0] / self.count
-        return mean
-
-    @cached_property
     def scatter(self) -> FloatArray:
         """Sum of squared distances from the mean."""
         mean = np.repeat(self.mean, np.diff(self._pieces))
@@ -114,12 +130,8 @@ class RunTable:
         """Return the law of the positives in parts `first` to `last` - 1."""
         return law_of(np.repeat(*self.values(first, last)))
 
-    def displacement(self) -> FloatArray:
-        """Return 0: every probability is known."""
-        return np.zeros(self.count.size)
 
-
-class SortedTable:
+class SortedTable(_Known):
     """Probabilities in descending order, cut into parts.
 
     Parts are of equal length, but for both ends of the ranking, where curves bend most:
@@ -159,12 +171,6 @@ class SortedTable:
         return row
 
     @cached_property
-    def mean(self) -> FloatArray:
-        """Mean probability."""
-        mean: FloatArray = self.sums[0] / self.count
-        return mean
-
-    @cached_property
     def scatter(self) -> FloatArray:
         """Sum of squared distances from the mean."""
         apart = self._eta - np.repeat(self.mean, self.count)
@@ -174,10 +180,6 @@ class SortedTable:
     def law(self, first: int, last: int) -> Law:
         """Return the law of the positives in parts `first` to `last` - 1."""
         return law_of(self._eta[self.start[first] : self.start[last]])
-
-    def displacement(self) -> FloatArray:
-        """Return 0: every probability is known."""
-        return np.zeros(self.count.size)
 
 
 def consecutive(parts: NDArray[np.intp]) -> list[tuple[int, int]]:

@@ -53,14 +53,9 @@ class Cut(Predicted):
         Expected metric of the prediction.
     error : float
         Bound on the numerical error of `expected_score`.
-    gap : float
-        Every allowed prediction's expected score is at most this one's plus `error`
-        plus `gap`, proved for this n (a loss: at least this one's less both). 0 where
-        every cut was looked at.
-    gap_scope : str
-        ``"predictions"``: the gap holds for all allowed predictions. ``"cuts"``: the
-        metric could not be shown never to fall when TP rises, for this n, and the gap
-        holds for the cuts of the ranking.
+    gap, gap_scope : float, str
+        What other predictions could gain beyond `error` at most, proved, and which
+        predictions these are; as in `bestcut.Decision`.
     metric : Metric
         What was maximised (a loss: minimised).
     n : int
