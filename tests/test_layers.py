@@ -95,3 +95,26 @@ def test_a_trespass_is_found(tmp_path):
         "curve._blocks",
     ]
     assert trespasses(bad, ("counts", "bad")) == ["files._csv", "curve._blocks"]
+
+
+def exports_for_others(path):
+    """Return what a folder exports for the rest of the package, not for users."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            found |= {x.name for x in node.names if x.asname == x.name}
+    return found
+
+
+@pytest.mark.parametrize("folder", ["counts", "goals", "metrics"])
+def test_a_folder_exports_only_what_another_one_imports(folder):
+    exported = exports_for_others(SRC / folder / "__init__.py")
+    assert exported
+    used = {
+        name[1]
+        for path in FILES
+        if module_of(path)[:1] != (folder,)
+        for name in imported(path)
+        if name[0] == folder and len(name) == 2
+    }
+    assert exported - used == set()
