@@ -25,7 +25,7 @@ from workloads import LAWS, isotonic, probabilities
 
 import bestcut
 from bestcut.counts import poisson_binomial_window
-from bestcut.metrics import Metric
+from bestcut.metrics import Metric, Trait
 from bestcut.solvers import SOLVERS
 
 
@@ -325,7 +325,7 @@ def targets(quick: bool) -> list[dict]:
     small = probabilities("skewed", 100)
     for name in bestcut.metrics.names():
         metric = bestcut.metrics.get(name)
-        limit = 2.0 if metric.traits & {"affine", "factorised"} else 6.0
+        limit = 2.0 if metric.traits & {Trait.AFFINE, Trait.FACTORISED} else 6.0
         seconds = median_time(lambda metric=metric: bestcut.decide(small, metric), 21)
         add(f"{name}, n = 100", 1e3 * seconds, limit, "ms")
     ten_thousand = probabilities("skewed", 10**4)

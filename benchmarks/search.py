@@ -24,7 +24,7 @@ from run import STEP, say
 from workloads import LAWS, probabilities
 
 import bestcut
-from bestcut.metrics import from_expression
+from bestcut.metrics import Trait, from_expression
 
 NAMES = [name for name in bestcut.metrics.names() if name != "dice"]
 TVERSKY = from_expression("tp/(tp+0.3*fp+0.7*fn) + 0*sqrt(tp)", name="tversky")
@@ -167,7 +167,7 @@ def draw(rows: list[dict], path: Path) -> None:
     sizes = sorted({row["n"] for row in rows})
     for name in NAMES:
         times = [row["ms"] for row in rows if row["metric"] == name]
-        affine = bestcut.metrics.get(name).traits & {"affine", "factorised"}
+        affine = bestcut.metrics.get(name).traits & {Trait.AFFINE, Trait.FACTORISED}
         axes.loglog(
             sizes,
             times,

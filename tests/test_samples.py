@@ -23,7 +23,7 @@ from oracles.definitions import DEFINITIONS, LOSSES
 AFFINE = [
     name
     for name in bestcut.metrics.names()
-    if "affine" in bestcut.metrics.get(name).traits
+    if bestcut.metrics.Trait.AFFINE in bestcut.metrics.get(name).traits
 ]
 
 

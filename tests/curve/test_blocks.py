@@ -10,12 +10,12 @@ from bestcut.curve import curve_of
 from bestcut.curve._affine import AffineCurve
 from bestcut.curve._blocks import running_error, running_sums
 from bestcut.curve._total import _doubling
-from bestcut.metrics import FractionalLinear
+from bestcut.metrics import FractionalLinear, Trait
 from oracles.extended import expected_curve
 
 NAMES = [name for name in bestcut.metrics.names() if name != "dice"]
 SEPARABLE = [
-    *(x for x in map(bestcut.metrics.get, NAMES) if "separable" in x.traits),
+    *(x for x in map(bestcut.metrics.get, NAMES) if Trait.SEPARABLE in x.traits),
     FractionalLinear(c=(1, 2, -1, 0.5), d=(0.25, 0, 0, 1)),
     FractionalLinear(c=(1, 2, -1, 0.5), d=(0, 0, 3, 0)),
 ]
@@ -91,7 +91,7 @@ def test_separable_metrics_with_denominators_of_either_sign(sign, n):
     eta = np.ascontiguousarray(np.sort(rng.beta(0.5, 1, size=n))[::-1])
     for d in ((1, 0, 0, 0.5), (0, 0, 2, 0), (3, 0, 0, -1)):
         metric = FractionalLinear(c=(0.3, 1, -0.7, 0.1), d=tuple(sign * x for x in d))
-        assert "separable" in metric.traits
+        assert Trait.SEPARABLE in metric.traits
         curve = bestcut.solvers.SOLVERS["sweep"].curve(eta, metric)
         truth = expected_curve(eta, metric)
         apart = np.max(np.abs(curve.expected_score - truth))

@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 import bestcut
 from bestcut.counts import poisson_binomial_window
 from bestcut.curve import curve_between, curve_of
-from bestcut.metrics import FractionalLinear, LinearUtility, from_counts
+from bestcut.metrics import FractionalLinear, LinearUtility, Trait, from_counts
 from bestcut.metrics._discs import is_followed
 from bestcut.search import best_cut
 from bestcut.solvers import SOLVERS
@@ -156,7 +156,7 @@ def test_the_search_leaves_out_no_block_that_holds_the_best_cut(law, n):
         metric = bestcut.metrics.get(name)
         if (
             n > 3000
-            and "affine" not in metric.traits
+            and Trait.AFFINE not in metric.traits
             and name not in ("jaccard", "gmean")
         ):
             continue
@@ -249,7 +249,7 @@ def test_no_step_is_missed_between_the_edges_of_blocks():
 @pytest.mark.parametrize("n", [40, 900])
 def test_a_denominator_that_changes_sign_is_not_taken_for_smooth(n):
     metric = FractionalLinear(c=(1, 0, 1, 0), d=(-1, 0, 2, 0))  # a pole at k = n / 2
-    assert "denominator of one sign" not in metric.traits
+    assert Trait.ONE_SIGN not in metric.traits
     assert_curve_is_right(probabilities("uniform", n), metric)
 
 

@@ -6,6 +6,7 @@ import pytest
 import bestcut
 from bestcut.metrics import (
     FractionalLinear,
+    Trait,
     _expression as module,
     from_counts,
     from_expression,
@@ -193,7 +194,7 @@ def test_catalogue_by_counts():
     tp = Disc.between(np.zeros(COUNT), np.full(COUNT, 200.0))
     for name in bestcut.metrics.names():
         metric = bestcut.metrics.get(name)
-        if "affine" not in metric.traits:
+        if Trait.AFFINE not in metric.traits:
             continue
         found = np.broadcast_to(size_at_counts(metric, tp, cuts, n_pos, n), COUNT)
         assert np.isfinite(found).mean() > 0.5

@@ -17,7 +17,7 @@ from bestcut.counts._proof import SideRange, is_on_trust, plan_rules
 from bestcut.counts._rules import NODE_COUNTS
 from bestcut.counts._side import Side, error_of_sums, is_from_sums
 from bestcut.counts._window import Law, dropped, law_error
-from bestcut.metrics import Metric
+from bestcut.metrics import Metric, Trait
 
 EVALUATIONS = 60_000  # of the metric at a time: temporaries stay in cache
 WORTHLESS = 1e-19  # a value of this probability is not worth an evaluation
@@ -142,11 +142,11 @@ def value_of_cut(
     metric: Metric, largest: float, above: Side, below: Side
 ) -> tuple[float, float]:
     """Return the expected score of a single cut, and a bound on its error."""
-    if "linear" in metric.traits:
+    if Trait.LINEAR in metric.traits:
         cells = (above.positives, above.negatives, below.positives, below.negatives)
         value, error = linear_value(metric, cells)
         return float(value), float(error)
-    mean_above = "factorised" in metric.traits
+    mean_above = Trait.FACTORISED in metric.traits
     first, second, error, width = rules_of_cut(
         metric, largest, above, below, mean_above=mean_above
     )

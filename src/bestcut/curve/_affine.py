@@ -42,7 +42,7 @@ from bestcut.curve._blocks import (
     running_totals,
 )
 from bestcut.curve._total import NO_RULE, plan_total
-from bestcut.metrics import ratio
+from bestcut.metrics import Trait, ratio
 
 _SMALL = 0.1  # probabilities this near to 0 or 1 enter A_q by a short series
 _SERIES_END = 1e-18
@@ -247,7 +247,7 @@ class Separated:
 
 def _separated(metric: Any, rule: TotalRule, n: int) -> Separated | None:
     """Return the sums over S of a separable metric, if they are of any use."""
-    if "separable" not in metric.traits or n < _FEWEST:
+    if Trait.SEPARABLE not in metric.traits or n < _FEWEST:
         return None
     out = Separated(metric, rule, n)
     return out if out.is_sound() else None
@@ -263,7 +263,7 @@ class AffineCurve(BlockCurve):
         self.eta, self.metric, self.n = eta, metric, eta.size
         self.largest = largest
         mean, variance = float(eta.sum()), float(np.sum(eta * (1.0 - eta)))
-        least = _SEPARABLE if "separable" in metric.traits else SMALLEST_VARIANCE
+        least = _SEPARABLE if Trait.SEPARABLE in metric.traits else SMALLEST_VARIANCE
         self.plan = NO_RULE
         if variance >= least and self.n > _FEW:
             self.plan = plan_total(metric, mean, self.n - mean, variance, largest)
@@ -285,7 +285,7 @@ class AffineCurve(BlockCurve):
             return np.array([0, n]), np.zeros(1, dtype=np.bool_)
         turns = start[1:][np.diff(proved)].astype(np.intp)
         step = _LONG
-        if "separable" not in self.metric.traits:  # a row for each node
+        if Trait.SEPARABLE not in self.metric.traits:  # a row for each node
             step = _LONG if n > _MANY else _LONG // 2
             step = step if np.all(proved) else _SHORT
         edges = np.unique([*range(0, n, step), n // 2, *turns, n]).astype(np.intp)

@@ -46,7 +46,7 @@ from bestcut.curve._blocks import (
     running_sums,
     running_totals,
 )
-from bestcut.metrics import Metric
+from bestcut.metrics import Metric, Trait
 
 _SHORTEST, _LONGEST = 64, 8192  # cuts in a block
 _MANY = 2048  # instances from which on rules are likely
@@ -103,7 +103,7 @@ class GeneralCurve(BlockCurve):
         self.eta, self.metric, self.largest = eta, metric, largest
         self.worth, self.error_of_ends = worth, error_of_sides(before, after)
         self.first, self.n = before.n, before.n + eta.size + after.n
-        self.mean_above = "factorised" in metric.traits
+        self.mean_above = Trait.FACTORISED in metric.traits
         self.edges = _edges(eta, before, after)
         ends = before.sums(MOST_NODES), after.sums(MOST_NODES)
         self.nodes, self.error, self.size = self._plan(before, after, ends)

@@ -24,7 +24,7 @@ from bestcut.many._counts import (
     running_laws_backwards,
 )
 from bestcut.many._fractional import Kernel
-from bestcut.metrics import Metric, score_bound
+from bestcut.metrics import Metric, Trait, score_bound
 
 # Mass that a window may drop at either end, with each instance, of a law that scores of
 # at most 1 are expected under: 2 m of it are less than m eps / 10^5. It falls with the
@@ -54,7 +54,7 @@ class LawKernels:
         # The sides share the variance, and most cuts do not halve it.
         window = _STEP + (2.0 * reach(variance / 2.0)) ** 2 / 2.0
         whole = _STEP + self.m**2 / 6.0  # values at all pairs, on average over the cuts
-        simple = {"affine", "factorised"} & self.metric.traits
+        simple = {Trait.AFFINE, Trait.FACTORISED} & self.metric.traits
         values = count * (_VALUES if simple else _VALUES_OF_BOTH)
         limit = min(values, _MULTIPLICATIONS) / max(self.m, 1)
         if window <= min(limit, whole) and self.windows is not None:

@@ -26,7 +26,7 @@ import numpy as np
 from bestcut._errors import SolverMismatchError
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_bounds, check_label_matrix, check_weights
-from bestcut.metrics import Metric, get, names, ratio
+from bestcut.metrics import Metric, Trait, get, names, ratio
 
 _TOGETHER = 256  # cuts whose gains are kept at a time
 
@@ -109,8 +109,8 @@ def decide_from_samples(
     [True, True, True]
     """
     chosen = get(metric)
-    if "affine" not in chosen.traits:
-        usable = [name for name in names() if "affine" in get(name).traits]
+    if Trait.AFFINE not in chosen.traits:
+        usable = [name for name in names() if Trait.AFFINE in get(name).traits]
         msg = (
             f"`metric` must be affine in TP here; {chosen.name!r} is not. These are: "
             f"{', '.join(usable)}."

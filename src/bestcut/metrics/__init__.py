@@ -3,6 +3,7 @@
 from bestcut.metrics._base import (
     FractionalLinearMetric as FractionalLinearMetric,
     Metric,
+    Trait,
     common_denominator as common_denominator,
     ratio as ratio,
 )
@@ -89,6 +90,7 @@ __all__ = [
     "Recall",
     "Specificity",
     "SquaredCountError",
+    "Trait",
     "check_metric",
     "from_counts",
     "from_expression",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -98,6 +99,42 @@ def _real_arrays(**values: Any) -> list[FloatArray]:
     return [check_real_array(value, name=name) for name, value in values.items()]
 
 
+class Trait(Enum):
+    """What a metric declares about its structure, and a solver may require.
+
+    The value is how messages call it.
+
+    Attributes
+    ----------
+    LINEAR
+        A weighted sum of the four cells.
+    AFFINE
+        Affine in TP once the numbers of predicted and of actual positives are given.
+    SEPARABLE
+        Affine, and the denominator is a function of `n_pred` times one of `n_pos`; see
+        `AffineMetric`.
+    FACTORISED
+        Affine in TP once the numbers of predicted positives and of FN are given.
+    FRACTIONAL_LINEAR
+        A ratio of linear functions of (u, v, p), with coefficients c and d.
+    WITHOUT_C3
+        Fractional-linear, and the numerator does not see the actual positives.
+    RATIONAL_D
+        Fractional-linear, and d has a small common denominator.
+    ONE_SIGN
+        Fractional-linear, and the denominator does not change its sign.
+    """
+
+    LINEAR = "linear"
+    AFFINE = "affine"
+    SEPARABLE = "separable"
+    FACTORISED = "factorised"
+    FRACTIONAL_LINEAR = "fractional_linear"
+    WITHOUT_C3 = "c3 = 0"
+    RATIONAL_D = "rational d"
+    ONE_SIGN = "denominator of one sign"
+
+
 class Metric(ABC):
     """A performance metric: a function of ``(tp, n_pred, n_pos, n)``.
 
@@ -113,7 +150,7 @@ class Metric(ABC):
         How the metric is called in messages and, for the catalogue, looked up.
     greater_is_better : bool
         False for a loss, which `bestcut.decide` minimises.
-    traits : frozenset of str
+    traits : frozenset of Trait
         The structure that solvers may rely on.
     """
 
@@ -138,7 +175,7 @@ class Metric(ABC):
         return None
 
     @property
-    def traits(self) -> frozenset[str]:
+    def traits(self) -> frozenset[Trait]:
         """The structure that solvers may rely on."""
         return frozenset()
 
@@ -212,9 +249,9 @@ class AffineMetric(Metric):
     separable = False
 
     @property
-    def traits(self) -> frozenset[str]:
+    def traits(self) -> frozenset[Trait]:
         """The structure that solvers may rely on."""
-        own = {"affine", "separable"} if self.separable else {"affine"}
+        own = {Trait.AFFINE, Trait.SEPARABLE} if self.separable else {Trait.AFFINE}
         return super().traits | own
 
     @abstractmethod
@@ -245,7 +282,7 @@ class FractionalLinearMetric(Metric):
         """Return c and d."""
 
     @property
-    def traits(self) -> frozenset[str]:
+    def traits(self) -> frozenset[Trait]:
         """The structure that solvers may rely on."""
         return super().traits | _structure(*self.coefficients())
 
@@ -307,22 +344,22 @@ def _exact_sums(x0: Any, x2: Any, x3: Any) -> tuple[float, float, float]:
 
 
 @lru_cache(maxsize=256)
-def _structure(c: Coefficients, d: Coefficients) -> frozenset[str]:
+def _structure(c: Coefficients, d: Coefficients) -> frozenset[Trait]:
     """Return what a fractional-linear metric is like, by its coefficients."""
-    own = {"fractional_linear"}
+    own = {Trait.FRACTIONAL_LINEAR}
     if c[3] == 0:
-        own.add("c3 = 0")
+        own.add(Trait.WITHOUT_C3)
     if common_denominator(d) <= _SMALL_DENOMINATOR:
-        own.add("rational d")
+        own.add(Trait.RATIONAL_D)
     extremes = _at_pure_cells(d)
     if min(extremes) >= 0 or max(extremes) <= 0:
-        own.add("denominator of one sign")
+        own.add(Trait.ONE_SIGN)
     if d[1] == 0:
-        own.add("affine")
+        own.add(Trait.AFFINE)
         if d[2] == 0 or d[0] == d[3] == 0:
-            own.add("separable")
+            own.add(Trait.SEPARABLE)
     if d[1] + d[3] == 0:
-        own.add("factorised")  # the denominator sees only n_pos - tp
+        own.add(Trait.FACTORISED)  # the denominator sees only n_pos - tp
     return frozenset(own)
 
 

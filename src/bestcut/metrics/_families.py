@@ -23,6 +23,7 @@ from bestcut.metrics._base import (
     Coefficients,
     FractionalLinearMetric,
     Metric,
+    Trait,
     confusion_from_counts,
     counts_from_confusion,
     ratio,
@@ -104,9 +105,9 @@ class LinearUtility(AffineMetric):
             check_size(getattr(self, attribute), name=attribute)
 
     @property
-    def traits(self) -> frozenset[str]:
+    def traits(self) -> frozenset[Trait]:
         """The structure that solvers may rely on."""
-        return super().traits | {"linear"}
+        return super().traits | {Trait.LINEAR}
 
     def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         """Evaluate without checks at the four cells: no count is a difference."""

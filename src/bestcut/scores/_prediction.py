@@ -21,7 +21,7 @@ from bestcut.counts import (
     rules_of_cut,
     value_of_cut,
 )
-from bestcut.metrics import Metric, check_metric, largest_score
+from bestcut.metrics import Metric, Trait, check_metric, largest_score
 from bestcut.scores._law import UtilityLaw, law_of_score
 
 _EVALUATIONS = 500_000  # of the metric at a time
@@ -90,7 +90,7 @@ class Prediction:
         sums = self._sums(metric, tp, fn)
         mean = sums.mean
         error += exact_error(width, self.n, sums.absolute, largest)
-        if "linear" in metric.traits:
+        if Trait.LINEAR in metric.traits:
             mean, error = value_of_cut(metric, largest, self.chosen, self.others)
         return Moments(mean, float(np.sqrt(sums.variance)), error)
 

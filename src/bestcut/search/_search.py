@@ -39,7 +39,7 @@ from bestcut.counts import (
     value_of_cut,
 )
 from bestcut.curve import running_totals
-from bestcut.metrics import Metric, largest_score, score_bound
+from bestcut.metrics import Metric, Trait, largest_score, score_bound
 from bestcut.search._changes import Changes, Parts, times
 from bestcut.search._table import Table
 
@@ -123,7 +123,7 @@ class CutSearch:
             np.append(after.sums(ROOM), after.negatives),
         )
         self.ends = before, after
-        self._mean_above = "factorised" in metric.traits
+        self._mean_above = Trait.FACTORISED in metric.traits
         varied = self.total_variance >= _VARIED
         self.worth = varied, varied
         self._chance = _CHANCE if np.isfinite(self.proved) else 0.0
@@ -243,7 +243,7 @@ class CutSearch:
     def _look(self, new: NDArray[np.intp], tolerance: float, chance: float) -> None:
         """Look, with rules of some tolerance, and laws without ends of some chance."""
         above, below = self._ranges(new, new)
-        if "linear" in self.metric.traits:
+        if Trait.LINEAR in self.metric.traits:
             cells = (*above[:2], *below[:2])
             worth, self.error[new] = linear_value(
                 self.metric, tuple(x[0] for x in cells)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut._types import EPS, TINY, BoolArray, FloatArray
-from bestcut.metrics import Metric
+from bestcut.metrics import Metric, Trait
 from bestcut.scores import Prediction
 from bestcut.search import gap_to
 
@@ -73,7 +73,7 @@ class Solver(ABC):
     ----------
     name : str
         What `decide` takes as `solver`.
-    requires : frozenset of str
+    requires : frozenset of Trait
         Traits that a metric must declare.
     needs_prp : bool
         Whether only top-k predictions are considered.
@@ -86,7 +86,7 @@ class Solver(ABC):
     """
 
     name: str
-    requires: frozenset[str] = frozenset()
+    requires: frozenset[Trait] = frozenset()
     needs_prp: bool = True
     needs_order: bool = True
     max_n: int | None = None

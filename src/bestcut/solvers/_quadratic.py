@@ -8,7 +8,7 @@ import numpy as np
 
 from bestcut._types import FloatArray
 from bestcut.counts import prefix_laws_backwards
-from bestcut.metrics import FractionalLinearMetric, Metric, common_denominator
+from bestcut.metrics import FractionalLinearMetric, Metric, Trait, common_denominator
 from bestcut.solvers._base import Curve, Solver, summation_error
 
 
@@ -24,7 +24,7 @@ class QuadraticSolver(Solver):
 
     name = "quadratic"
     requires = frozenset(
-        {"fractional_linear", "c3 = 0", "rational d", "denominator of one sign"}
+        {Trait.FRACTIONAL_LINEAR, Trait.WITHOUT_C3, Trait.RATIONAL_D, Trait.ONE_SIGN}
     )
 
     def curve(self, eta: FloatArray, metric: Metric) -> Curve:

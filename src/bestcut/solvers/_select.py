@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bestcut._errors import SolverMismatchError, unknown_name, without_principle
-from bestcut.metrics import Metric, check_metric
+from bestcut.metrics import Metric, Trait, check_metric
 from bestcut.solvers._base import Solver
 from bestcut.solvers._cubic import CubicSolver
 from bestcut.solvers._exhaustive import ExhaustiveSolver
@@ -61,13 +61,13 @@ def select_solver(name: str, metric: Metric, n: int) -> Solver:
 
 
 def _mismatch(solver: Solver, metric: Metric, n: int) -> str | None:
-    missing = sorted(solver.requires - metric.traits)
+    missing = sorted(trait.value for trait in solver.requires - metric.traits)
     if missing:
         return (
             f"needs a metric with {missing}, which {metric.name!r} does not have; it "
             "reads floats as what they exactly are, so give its constants as "
             "`fractions.Fraction` where they should be rational"
-            if missing == ["rational d"]
+            if missing == [Trait.RATIONAL_D.value]
             else f"needs a metric with {missing}, which {metric.name!r} does not have"
         )
     if solver.max_n is not None and n > solver.max_n:

@@ -16,7 +16,7 @@ from bestcut.counts import (
     value_of_cut,
 )
 from bestcut.curve import curve_of
-from bestcut.metrics import Metric, largest_score, score_bound
+from bestcut.metrics import Metric, Trait, largest_score, score_bound
 from bestcut.search import best_cut, gap_to, whole_curve_best
 from bestcut.solvers._base import Curve, Solution, Solver
 
@@ -102,13 +102,13 @@ def _doubted(metric: Metric) -> Metric:
 
 def _whole_up_to(metric: Metric, eta: FloatArray) -> float:
     """Return up to how many instances the whole curve is faster than the search."""
-    if metric.traits & {"linear", "separable"}:
+    if metric.traits & {Trait.LINEAR, Trait.SEPARABLE}:
         return np.inf
-    if "affine" in metric.traits:
+    if Trait.AFFINE in metric.traits:
         # Below this variance every value of the total of positives is looked at.
         few = float(np.sum(eta * (1.0 - eta))) < SMALLEST_VARIANCE
         return 30_000 if few else np.inf
-    return 1_000 if "factorised" in metric.traits else 500
+    return 1_000 if Trait.FACTORISED in metric.traits else 500
 
 
 def _nothing(metric: Metric) -> FloatArray:
