@@ -17,7 +17,7 @@ from bestcut.counts._proof import SideRange, is_on_trust, plan_rules
 from bestcut.counts._rules import NODE_COUNTS
 from bestcut.counts._side import Side, error_of_sums, is_from_sums
 from bestcut.counts._window import Law, dropped, law_error
-from bestcut.metrics import Metric, Trait
+from bestcut.metrics import Linear, Metric, Trait, is_linear
 
 EVALUATIONS = 60_000  # of the metric at a time: temporaries stay in cache
 WORTHLESS = 1e-19  # a value of this probability is not worth an evaluation
@@ -27,7 +27,7 @@ TOLERANCE = 1e-13  # what a rule may leave, of the size of the metric
 ROUNDING = 16.0 * EPS
 
 
-def linear_value(metric: Any, cells: tuple[Any, ...]) -> tuple[Any, Any]:
+def linear_value(metric: Linear, cells: tuple[Any, ...]) -> tuple[Any, Any]:
     """Return the expected worth at expected cells, and a bound on its error."""
     return metric.score_cells(*cells), ROUNDING * metric.absolute().score_cells(*cells)
 
@@ -142,7 +142,7 @@ def value_of_cut(
     metric: Metric, largest: float, above: Side, below: Side
 ) -> tuple[float, float]:
     """Return the expected score of a single cut, and a bound on its error."""
-    if Trait.LINEAR in metric.traits:
+    if is_linear(metric):
         cells = (above.positives, above.negatives, below.positives, below.negatives)
         value, error = linear_value(metric, cells)
         return float(value), float(error)

@@ -6,7 +6,7 @@ from bestcut.curve._affine import AffineCurve
 from bestcut.curve._blocks import BlockCurve, running_totals
 from bestcut.curve._general import GeneralCurve
 from bestcut.curve._linear import LinearCurve
-from bestcut.metrics import Metric, Trait, largest_score
+from bestcut.metrics import Metric, is_affine, is_linear, largest_score
 
 __all__ = ["BlockCurve", "curve_between", "curve_of", "running_totals"]
 
@@ -16,10 +16,10 @@ def curve_of(eta: FloatArray, metric: Metric) -> BlockCurve:
 
     `eta` is sorted descending and not empty.
     """
-    if Trait.LINEAR in metric.traits:
+    if is_linear(metric):
         return LinearCurve(eta, metric)
     largest = largest_score(metric, eta.size)
-    if Trait.AFFINE in metric.traits:
+    if is_affine(metric):
         return AffineCurve(eta, metric, largest)
     return GeneralCurve(eta, metric, largest)
 
@@ -36,6 +36,6 @@ def curve_between(
 
     `worth` says on which sides rules are worth a try.
     """
-    if Trait.LINEAR in metric.traits:
+    if is_linear(metric):
         return LinearCurve(eta, metric, before, after)
     return GeneralCurve(eta, metric, largest, before, after, worth)

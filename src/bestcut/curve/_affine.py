@@ -42,7 +42,7 @@ from bestcut.curve._blocks import (
     running_totals,
 )
 from bestcut.curve._total import NO_RULE, plan_total
-from bestcut.metrics import Trait, ratio
+from bestcut.metrics import Affine, Trait, ratio
 
 _SMALL = 0.1  # probabilities this near to 0 or 1 enter A_q by a short series
 _SERIES_END = 1e-18
@@ -183,7 +183,7 @@ class Separated:
     alpha s + beta.
     """
 
-    def __init__(self, metric: Any, rule: TotalRule, n: int) -> None:
+    def __init__(self, metric: Affine, rule: TotalRule, n: int) -> None:
         self.metric, self.rule, self.n = metric, rule, n
         nodes, weights, size = rule.nodes, rule.weights, float(n)
         alpha, _, h = metric.affine(float(n // 2), nodes, size)
@@ -245,7 +245,7 @@ class Separated:
         return value, terms, rounds
 
 
-def _separated(metric: Any, rule: TotalRule, n: int) -> Separated | None:
+def _separated(metric: Affine, rule: TotalRule, n: int) -> Separated | None:
     """Return the sums over S of a separable metric, if they are of any use."""
     if Trait.SEPARABLE not in metric.traits or n < _FEWEST:
         return None
@@ -259,7 +259,7 @@ class AffineCurve(BlockCurve):
     `largest` bounds its absolute value.
     """
 
-    def __init__(self, eta: FloatArray, metric: Any, largest: float) -> None:
+    def __init__(self, eta: FloatArray, metric: Affine, largest: float) -> None:
         self.eta, self.metric, self.n = eta, metric, eta.size
         self.largest = largest
         mean, variance = float(eta.sum()), float(np.sum(eta * (1.0 - eta)))

@@ -6,8 +6,6 @@ the end of the ranking at which it is small, and none is a difference of others.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from bestcut._types import FloatArray
@@ -19,13 +17,18 @@ from bestcut.curve._blocks import (
     running_sums,
     running_totals,
 )
+from bestcut.metrics import Linear
 
 
 class LinearCurve(BlockCurve):
     """The curve of a `LinearUtility`; `before` and `after` as in `GeneralCurve`."""
 
     def __init__(
-        self, eta: FloatArray, metric: Any, before: Side = NOBODY, after: Side = NOBODY
+        self,
+        eta: FloatArray,
+        metric: Linear,
+        before: Side = NOBODY,
+        after: Side = NOBODY,
     ) -> None:
         self.eta, self.metric, self.size = eta, metric, metric.absolute()
         self.edges = block_edges(eta.size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from bestcut.counts import (
     stray,
     weight_size,
 )
-from bestcut.metrics import Disc, Metric, ratio, size_at_counts
+from bestcut.metrics import Affine, Disc, ratio, size_at_counts
 
 _LOG_CHANCE = -42.0  # of a total of positives beyond what is looked at: 6e-19
 
@@ -75,7 +75,7 @@ NO_RULE = TotalPlan(0, np.zeros(1), np.zeros(1, bool), np.zeros(1), np.zeros(1))
 
 
 def plan_total(
-    metric: Metric, positives: float, negatives: float, variance: float, largest: float
+    metric: Affine, positives: float, negatives: float, variance: float, largest: float
 ) -> TotalPlan:
     """Choose the rule for the total of positives that takes the fewest evaluations.
 
@@ -141,7 +141,7 @@ def _first_worth(variance: float) -> int:
 
 def _with_rounding(
     plan: TotalPlan,
-    metric: Metric,
+    metric: Affine,
     last: FloatArray,
     mean: float,
     sigma: float,
@@ -162,7 +162,7 @@ def _with_rounding(
     return plan._replace(proved=proved, error=total, size=terms)
 
 
-def _terms(metric: Any, cuts: FloatArray, n_pos: FloatArray, n: float) -> FloatArray:
+def _terms(metric: Affine, cuts: FloatArray, n_pos: FloatArray, n: float) -> FloatArray:
     """Bound the terms that an affine metric is added up from at some cuts.
 
     Beyond the middle of the ranking the sum is over the instances below, see `_affine`.

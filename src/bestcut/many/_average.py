@@ -105,7 +105,7 @@ class PredictionSet:
                 yield rows, table, above, below
 
     def _row_laws(self, metric: Metric) -> Iterator[_GridLaw]:
-        sign = 1.0 if metric.greater_is_better else -1.0
+        sign = metric.sign
         if self.p.shape[1] > LARGEST_TABLES:
             for p, labels in zip(self.p, self.labels, strict=True):
                 at = Prediction.of_labels(p, labels)

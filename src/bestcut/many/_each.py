@@ -273,7 +273,7 @@ def _together(
 ) -> _Found:
     """Look at every cut of every problem; nothing is left out but what is tied."""
     curves, error = kernel.curves(eta)
-    sign = 1.0 if metric.greater_is_better else -1.0
+    sign = metric.sign
     if np.any(low > 0) or np.any(high < eta.shape[0]):
         k = np.arange(curves.shape[0])[:, None]
         curves = np.where((low <= k) & (k <= high), curves, -sign * np.inf)

@@ -26,7 +26,7 @@ import numpy as np
 from bestcut._errors import SolverMismatchError
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_bounds, check_label_matrix, check_weights
-from bestcut.metrics import Metric, Trait, get, names, ratio
+from bestcut.metrics import Affine, Metric, get, is_affine, names, ratio
 
 _TOGETHER = 256  # cuts whose gains are kept at a time
 
@@ -109,13 +109,7 @@ def decide_from_samples(
     [True, True, True]
     """
     chosen = get(metric)
-    if Trait.AFFINE not in chosen.traits:
-        usable = [name for name in names() if Trait.AFFINE in get(name).traits]
-        msg = (
-            f"`metric` must be affine in TP here; {chosen.name!r} is not. These are: "
-            f"{', '.join(usable)}."
-        )
-        raise SolverMismatchError(msg)
+    affine = _affine(chosen)
     draws = check_label_matrix(Y_samples, None, name="Y_samples")
     count, n = draws.shape
     if count == 0:
@@ -127,19 +121,31 @@ def decide_from_samples(
         raise ValueError(msg)
     low, high = check_bounds(min_positives, max_positives, n, n_name="each draw")
     weight = weight / weight.sum()
-    k, value = _best_size(draws, weight, chosen, low, high)
-    gains, _ = _gains(draws, weight, chosen, np.array([k]))
+    k, value = _best_size(draws, weight, affine, low, high)
+    gains, _ = _gains(draws, weight, affine, np.array([k]))
     labels = np.zeros(n, dtype=np.bool_)
-    sign = 1.0 if chosen.greater_is_better else -1.0
+    sign = chosen.sign
     labels[np.argsort(-sign * gains[0], kind="stable")[:k]] = True
     return SampledDecision(labels, k, value, chosen)
 
 
+def _affine(metric: Metric) -> Affine:
+    """Return the metric, unless it is not affine in TP."""
+    if is_affine(metric):
+        return metric
+    usable = [name for name in names() if is_affine(get(name))]
+    msg = (
+        f"`metric` must be affine in TP here; {metric.name!r} is not. These are: "
+        f"{', '.join(usable)}."
+    )
+    raise SolverMismatchError(msg)
+
+
 def _best_size(
-    draws: BoolArray, weight: FloatArray, metric: Metric, low: int, high: int
+    draws: BoolArray, weight: FloatArray, metric: Affine, low: int, high: int
 ) -> tuple[int, float]:
     """Return the best number of positives and its mean score."""
-    sign = 1.0 if metric.greater_is_better else -1.0
+    sign = metric.sign
     best, chosen = -np.inf, low
     for start in range(low, high + 1, _TOGETHER):
         sizes = np.arange(start, min(start + _TOGETHER, high + 1))
@@ -156,7 +162,7 @@ def _best_size(
 
 
 def _gains(
-    draws: BoolArray, weight: FloatArray, metric: Any, sizes: Any
+    draws: BoolArray, weight: FloatArray, metric: Affine, sizes: Any
 ) -> tuple[FloatArray, FloatArray]:
     """Return E[y_i g(k, S)] and E[h(k, S)] for some k."""
     n = draws.shape[1]

@@ -1,10 +1,14 @@
 """What is maximised: metrics of the confusion matrix, and which of them qualify."""
 
 from bestcut.metrics._base import (
+    Affine as Affine,
     FractionalLinearMetric as FractionalLinearMetric,
+    Linear as Linear,
     Metric,
     Trait,
     common_denominator as common_denominator,
+    is_affine as is_affine,
+    is_linear as is_linear,
     ratio as ratio,
 )
 from bestcut.metrics._catalog import (

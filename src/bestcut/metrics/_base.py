@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
@@ -150,6 +150,8 @@ class Metric(ABC):
         How the metric is called in messages and, for the catalogue, looked up.
     greater_is_better : bool
         False for a loss, which `bestcut.decide` minimises.
+    sign : float
+        1 for a score, -1 for a loss.
     traits : frozenset of Trait
         The structure that solvers may rely on.
     """
@@ -168,6 +170,11 @@ class Metric(ABC):
     def greater_is_better(self) -> bool:
         """Whether a larger value is a better one."""
         return True
+
+    @property
+    def sign(self) -> float:
+        """1 for a score, -1 for a loss: the sign that turns scores into utilities."""
+        return 1.0 if self.greater_is_better else -1.0
 
     @property
     def bound(self) -> float | None:
@@ -236,6 +243,50 @@ class Metric(ABC):
         """
         rates = _real_arrays(tpr=tpr, tnr=tnr, p=p, n=n)
         return self(*counts_from_rates(*rates))
+
+
+class Linear(Protocol):
+    """A metric with the trait `LINEAR`, as those see it who rely on the trait."""
+
+    def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        """Evaluate without checks at the four cells."""
+
+    def absolute(self) -> Linear:
+        """Return the sum of the same cells with the absolute weights."""
+
+
+class Affine(Protocol):
+    """A metric with the trait `AFFINE`, as those see it who rely on the trait.
+
+    It is (alpha * tp + beta) / delta, none of the three depending on `tp`.
+    """
+
+    @property
+    def sign(self) -> float:
+        """1 for a score, -1 for a loss."""
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """The structure that solvers may rely on."""
+
+    def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Evaluate without checks."""
+
+    def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
+        """Return alpha, beta and delta."""
+
+    def undefined(self, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Return the value where delta is 0."""
+
+
+def is_linear(metric: Metric) -> TypeGuard[Linear]:
+    """Return whether a metric is a weighted sum of the four cells."""
+    return Trait.LINEAR in metric.traits
+
+
+def is_affine(metric: Metric) -> TypeGuard[Affine]:
+    """Return whether a metric is affine in TP at given `n_pred` and `n_pos`."""
+    return Trait.AFFINE in metric.traits
 
 
 class AffineMetric(Metric):

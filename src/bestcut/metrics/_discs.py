@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from bestcut._types import EPS, FloatArray
-from bestcut.metrics._base import Metric
+from bestcut.metrics._base import Affine, Metric
 from bestcut.metrics._enclosure import FollowsNumPy
 from bestcut.metrics._families import CustomMetric
 
@@ -327,7 +327,7 @@ def is_followed(metric: Metric) -> bool:
 
 
 def size_at_counts(
-    metric: Metric, tp: Disc, n_pred: Disc, n_pos: Disc, n: float
+    metric: Affine, tp: Disc, n_pred: Disc, n_pos: Disc, n: float
 ) -> FloatArray | None:
     """Bound the absolute score on discs of counts; None if it cannot be followed."""
     return _size(metric.score, tp, n_pred, n_pos, n)

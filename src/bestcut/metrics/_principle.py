@@ -383,7 +383,7 @@ def _find_violation(metric: Metric) -> RankingViolation | None:
         excess = best - best_top_k
         i = int(np.argmax(excess))
         if excess[i] > ROUNDING * 2**n * np.max(np.abs(table)):
-            sign = 1.0 if metric.greater_is_better else -1.0
+            sign = metric.sign
             return RankingViolation(
                 y_proba=tuple(map(float, probabilities[i])),
                 labels=tuple(map(bool, vectors[int(np.argmax(expected[:, i]))])),

@@ -99,7 +99,7 @@ def _data(cuts: Cuts, scores: Sequence[Scores]) -> dict[str, Any]:
                 "label": one.metric.label,
                 "expected": expected(one.metric),
                 "meaning": _meaning(one.metric),
-                "sign": 1 if one.metric.greater_is_better else -1,
+                "sign": int(one.metric.sign),
                 "decimals": words.decimals_of(one),
                 "best": one.best,
                 "mean": one.mean.tolist(),

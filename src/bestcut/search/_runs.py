@@ -163,7 +163,7 @@ def _directly(
     n = sides[0].n + eta.size + sides[1].n
     curve = curve_between(eta, metric, largest_score(metric, n), *sides)
     scores, errors = curve.whole()
-    sign = 1.0 if metric.greater_is_better else -1.0
+    sign = metric.sign
     here = slice(within[0], within[1] + 1)
     utility = sign * scores[here]
     j = int(np.argmax(utility))
@@ -253,7 +253,7 @@ def _pieces(
 
 def whole_curve_best(eta: FloatArray, metric: Metric, low: int, high: int) -> BestCut:
     """Return the best cut by looking at every one."""
-    sign = 1.0 if metric.greater_is_better else -1.0
+    sign = metric.sign
     nothing = BestCut(low, -np.inf, 0.0, -np.inf)
     return _better(nothing, 0, curve_of(eta, metric).whole(), sign, (low, high))
 

@@ -39,7 +39,7 @@ from bestcut.counts import (
     value_of_cut,
 )
 from bestcut.curve import running_totals
-from bestcut.metrics import Metric, Trait, largest_score, score_bound
+from bestcut.metrics import Metric, Trait, is_linear, largest_score, score_bound
 from bestcut.search._changes import Changes, Parts, times
 from bestcut.search._table import Table
 
@@ -112,7 +112,7 @@ class CutSearch:
     ) -> None:
         self.table, self.metric = table, metric
         self.low, self.high = low, high
-        self.sign = 1.0 if metric.greater_is_better else -1.0
+        self.sign = metric.sign
         self.start = before.n + table.start
         self.n = before.n + table.n + after.n
         self.largest = largest_score(metric, self.n)
@@ -243,7 +243,7 @@ class CutSearch:
     def _look(self, new: NDArray[np.intp], tolerance: float, chance: float) -> None:
         """Look, with rules of some tolerance, and laws without ends of some chance."""
         above, below = self._ranges(new, new)
-        if Trait.LINEAR in self.metric.traits:
+        if is_linear(self.metric):
             cells = (*above[:2], *below[:2])
             worth, self.error[new] = linear_value(
                 self.metric, tuple(x[0] for x in cells)

@@ -105,7 +105,7 @@ class Solver(ABC):
     ) -> Solution:
         """Return the best of the allowed cuts."""
         curve = self.curve(eta, metric)
-        sign = 1.0 if metric.greater_is_better else -1.0
+        sign = metric.sign
         utility = np.where(allowed, sign * curve.expected_score, -np.inf)
         k = int(np.argmax(utility))
         if curve.errors is None:

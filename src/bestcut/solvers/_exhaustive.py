@@ -31,7 +31,7 @@ class ExhaustiveSolver(Solver):
         laws = _laws_of_all_subsets(eta)
         subsets = np.arange(1 << n)
         sizes = np.bitwise_count(subsets)
-        sign = 1.0 if metric.greater_is_better else -1.0
+        sign = metric.sign
         best, chosen, scale = -np.inf, 0, 0.0
         counts = np.arange(n + 1.0)
         for k in range(low, high + 1):

@@ -32,7 +32,7 @@ class SweepSolver(Solver):
             return Curve(_nothing(metric), 0.0, np.zeros(1))
         values, errors = curve_of(eta, metric).whole()
         if is_on_trust(metric):
-            sign = 1.0 if metric.greater_is_better else -1.0
+            sign = metric.sign
             looked = {0, eta.size, eta.size // 10, eta.size // 2}
             for k in sorted({*looked, int(np.argmax(sign * values))}):
                 if _is_broken(eta, metric, k, float(values[k]), float(errors[k])):
@@ -59,7 +59,7 @@ class SweepSolver(Solver):
         whole = eta.size <= _whole_up_to(metric, eta) or not bounded
         find = whole_curve_best if whole else best_cut
         best = find(eta, metric, low, high)
-        sign = 1.0 if metric.greater_is_better else -1.0
+        sign = metric.sign
         gap = gap_to(best.upper, best.utility, best.error)
         return Solution.at(eta, best.k, sign * best.utility, best.error, gap)
 
@@ -71,7 +71,7 @@ def _solve_on_trust(eta: FloatArray, metric: Metric, low: int, high: int) -> Sol
     not too long.
     """
     best = whole_curve_best(eta, metric, low, high)
-    sign = 1.0 if metric.greater_is_better else -1.0
+    sign = metric.sign
     value = sign * best.utility
     if _is_broken(eta, metric, best.k, value, best.error):
         return SweepSolver().solve(eta, _doubted(metric), low, high)
