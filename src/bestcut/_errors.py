@@ -65,3 +65,14 @@ def unknown_name(
     return ValueError(
         f"`{kind}` {given!r} is not known.{mean} Known: {', '.join(names)}."
     )
+
+
+# --- metrics ---
+
+
+def not_affine(name: str, d1: Any) -> SolverMismatchError:
+    """Return the refusal to split a fraction whose denominator depends on TP."""
+    return SolverMismatchError(
+        f"metric {name!r} is not affine in TP: its denominator depends on TP "
+        f"(d1 = {d1})."
+    )

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import bestcut
+from bestcut import SolverMismatchError
 from bestcut.metrics import (
     FractionalLinear,
     LinearUtility,
@@ -48,6 +49,15 @@ def test_an_affine_metric_is_what_its_parts_say(metric):
     for tp in range(5):
         # Counts and coefficients are dyadic: only the division rounds.
         assert (alpha * tp + beta) / delta == metric(tp, n_pred, n_pos, n)
+
+
+def test_the_parts_of_what_is_not_affine_in_tp_are_refused():
+    message = (
+        r"^metric 'jaccard' is not affine in TP: its denominator depends on TP "
+        r"\(d1 = -1\)\.$"
+    )
+    with pytest.raises(SolverMismatchError, match=message):
+        get("jaccard").affine(4.0, 5.0, 10.0)
 
 
 @pytest.mark.parametrize(

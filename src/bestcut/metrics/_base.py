@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
+from bestcut._errors import not_affine
 from bestcut._types import FloatArray
 from bestcut._validation import check_counts, check_real_array
 
@@ -340,6 +341,8 @@ class FractionalLinearMetric(Metric):
     def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return alpha, beta and delta of a metric with d1 = 0."""
         c, d = self.coefficients()
+        if d[1] != 0:
+            raise not_affine(self.name, d[1])
         beta, delta = (_without_tp(x, n_pred, n_pos, n) for x in (c, d))
         return float(c[1]), beta, delta
 
