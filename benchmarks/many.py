@@ -153,8 +153,8 @@ def rows_table(p: np.ndarray, repeats: int) -> list[str]:
 def others_table(p: np.ndarray, repeats: int) -> list[str]:
     """Every other metric of the catalogue."""
     lines = ["| metric | us a row | largest loss |", "| --- | --- | --- |"]
-    for metric in bestcut.metrics.names():
-        if metric in (*PEER_NAMES, "dice"):
+    for metric in bestcut.metrics.names(aliases=False):
+        if metric in PEER_NAMES:
             continue
         say(f"{len(p):,} x {p.shape[1]}: {metric}")
         call = lambda m=metric: bestcut.decide_each(p, m)  # noqa: E731

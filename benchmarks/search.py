@@ -26,7 +26,7 @@ from workloads import LAWS, probabilities
 import bestcut
 from bestcut.metrics import Trait, from_expression
 
-NAMES = [name for name in bestcut.metrics.names() if name != "dice"]
+NAMES = bestcut.metrics.names(aliases=False)
 TVERSKY = from_expression("tp/(tp+0.3*fp+0.7*fn) + 0*sqrt(tp)", name="tversky")
 
 

@@ -19,7 +19,7 @@ from bestcut.metrics import FBeta, LinearUtility, from_counts, from_rates, from_
 from oracles import EPS, assert_near
 from oracles.definitions import DEFINITIONS, LOSSES
 
-NAMES = [name for name in bestcut.metrics.names() if name != "dice"]
+NAMES = bestcut.metrics.names(aliases=False)
 # A metric is a ratio or a root of a few sums of whole numbers: 16 roundings, and 16
 # more within which the code calls two values equal.
 ROUNDINGS = 32 * EPS

@@ -18,7 +18,7 @@ from oracles.enumeration import UNIT, best_over_all_labels, laws_of_all_labels
 from oracles.outcomes import chances_of_all_labels, quantiles_of_all_labels
 
 TOLERANCE = Fraction(1, 10**12)
-NAMES = [name for name in bestcut.metrics.names() if name != "dice"]
+NAMES = bestcut.metrics.names(aliases=False)
 
 
 def metric_of(name, zero_division):

@@ -13,7 +13,7 @@ from bestcut.curve._total import _doubling
 from bestcut.metrics import FractionalLinear, Trait
 from oracles.extended import expected_curve
 
-NAMES = [name for name in bestcut.metrics.names() if name != "dice"]
+NAMES = bestcut.metrics.names(aliases=False)
 SEPARABLE = [
     *(x for x in map(bestcut.metrics.get, NAMES) if Trait.SEPARABLE in x.traits),
     FractionalLinear(c=(1, 2, -1, 0.5), d=(0.25, 0, 0, 1)),

@@ -14,7 +14,7 @@ from bestcut.solvers import SOLVERS
 from oracles.extended import expected_curve
 
 SWEEP = SOLVERS["sweep"]
-NAMES = [name for name in bestcut.metrics.names() if name != "dice"]
+NAMES = bestcut.metrics.names(aliases=False)
 BETA = {
     "rare": (0.5, 20),
     "skewed": (0.3, 3),

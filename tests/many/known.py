@@ -13,7 +13,7 @@ from bestcut.metrics import (
     from_counts,
 )
 
-NAMES = [name for name in bestcut.metrics.names() if name != "dice"]
+NAMES = bestcut.metrics.names(aliases=False)
 
 
 def tversky(tp, fp, fn, tn):

@@ -411,7 +411,7 @@ def test_metrics_that_differ_are_not_equal():
         metrics.Jaccard(zero_division=1.0),
         metrics.BalancedAccuracy("drop"),
     }
-    assert len(distinct) == len(NAMES) - 1 + 3  # dice is f1
+    assert len(distinct) == len(metrics.names(aliases=False)) + 3
     assert metrics.Jaccard() != metrics.Precision()
     assert metrics.FBeta(2) == metrics.FBeta(2.0)
 
@@ -430,8 +430,15 @@ def test_names_are_sorted_and_get_finds_each():
     for name in NAMES:
         metric = metrics.get(name)
         assert isinstance(metric, metrics.Metric)
-        assert metric.name == ("f1" if name == "dice" else name)
         assert metrics.get(metric) is metric
+
+
+def test_without_aliases_every_metric_is_there_once_by_its_own_name():
+    own = metrics.names(aliases=False)
+    assert own == sorted(metrics.get(name).name for name in own)
+    assert len({metrics.get(name) for name in own}) == len(own)
+    assert set(NAMES) - set(own) == {"dice"}
+    assert metrics.get("dice") is metrics.get("f1")
 
 
 def test_changing_the_list_of_names_changes_nothing():

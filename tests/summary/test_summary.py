@@ -14,7 +14,7 @@ from bestcut import ScoreSummary
 from bestcut.summary._bins import BINS, bin_of, count_and_moments, geometry
 from bestcut.summary._table import BinTable, quick_table
 
-NAMES = [name for name in bestcut.metrics.names() if name != "dice"]
+NAMES = bestcut.metrics.names(aliases=False)
 
 KINDS = {
     "spread": lambda rng, n: rng.beta(0.3, 3, n),

@@ -623,7 +623,8 @@ _CATALOG: dict[str, Metric] = {
         SquaredCountError(),
     )
 }
-_CATALOG["dice"] = _CATALOG["f1"]
+_ALIASES = {"dice": "f1"}
+_NAMED = _CATALOG | {alias: _CATALOG[name] for alias, name in _ALIASES.items()}
 
 # What people may call them elsewhere; only ever used to suggest the right name.
 _HINTS = {
@@ -649,8 +650,14 @@ _HINTS = {
 }
 
 
-def names() -> list[str]:
+def names(*, aliases: bool = True) -> list[str]:
     """Return the names that `get` knows.
+
+    Parameters
+    ----------
+    aliases : bool, default=True
+        Whether second names are in the list: ``dice`` for ``f1``. Without them every
+        metric is there once, by its own name.
 
     Returns
     -------
@@ -659,10 +666,12 @@ def names() -> list[str]:
 
     Examples
     --------
-    >>> "f1" in names()
-    True
+    >>> "f1" in names(), "dice" in names()
+    (True, True)
+    >>> "dice" in names(aliases=False)
+    False
     """
-    return sorted(_CATALOG)
+    return sorted(_NAMED if aliases else _CATALOG)
 
 
 def get(metric: str | Metric) -> Metric:
@@ -695,7 +704,7 @@ def get(metric: str | Metric) -> Metric:
             "`bestcut.metrics.from_counts(function, name=...)`."
         )
         raise TypeError(msg)
-    if metric not in _CATALOG:
-        error = unknown_name("metric", metric, _CATALOG, _HINTS)
+    if metric not in _NAMED:
+        error = unknown_name("metric", metric, _NAMED, _HINTS)
         raise error
-    return _CATALOG[metric]
+    return _NAMED[metric]
