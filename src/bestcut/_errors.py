@@ -70,9 +70,38 @@ def unknown_name(
 # --- metrics ---
 
 
+class ExpressionError(ValueError):
+    """A formula that is not understood."""
+
+
 def not_affine(name: str, d1: Any) -> SolverMismatchError:
     """Return the refusal to split a fraction whose denominator depends on TP."""
     return SolverMismatchError(
         f"metric {name!r} is not affine in TP: its denominator depends on TP "
         f"(d1 = {d1})."
+    )
+
+
+def n_max_too_small(given: Any) -> ValueError:
+    """Return the refusal of a lattice without two instances."""
+    return ValueError(f"`n_max` must be a whole number of at least 2; got {given!r}.")
+
+
+def beta_out_of_range(given: Any) -> ValueError:
+    """Return the refusal of a beta whose square is no positive number."""
+    return ValueError(f"`beta` must be positive and of sane size; got {given!r}.")
+
+
+def class_for_metric(given: type) -> TypeError:
+    """Return the refusal of a class in the place of a metric."""
+    return TypeError(
+        f"`metric` must be a metric, not its class; pass {given.__name__}()."
+    )
+
+
+def no_metric(given: Any) -> TypeError:
+    """Return the refusal of what is neither a name nor a metric."""
+    return TypeError(
+        f"`metric` must be a name or a bestcut metric; got {type(given).__name__}. "
+        "Wrap a callable with `bestcut.metrics.from_counts(function, name=...)`."
     )

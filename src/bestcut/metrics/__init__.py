@@ -1,5 +1,6 @@
 """What is maximised: metrics of the confusion matrix, and which of them qualify."""
 
+from bestcut._errors import ExpressionError
 from bestcut.metrics._base import (
     Affine as Affine,
     FractionalLinearMetric as FractionalLinearMetric,
@@ -47,7 +48,7 @@ from bestcut.metrics._enclosure import (
     score_bound as score_bound,
     spread as spread,
 )
-from bestcut.metrics._expression import ExpressionError, from_expression
+from bestcut.metrics._expression import from_expression
 from bestcut.metrics._families import (
     CustomMetric,
     FractionalLinear,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol, TypeGuard
 import numpy as np
 
 from bestcut._errors import not_affine
-from bestcut._types import FloatArray
+from bestcut._types import EPS, FloatArray
 from bestcut._validation import check_counts, check_real_array
 
 Coefficients = tuple[float, float, float, float]
@@ -79,7 +79,7 @@ def _whole(x: Any) -> Any:
     ``(c / n) * n`` is within one unit in the last place of each operation of c.
     """
     nearest = np.rint(x)
-    close = np.abs(x - nearest) <= 4 * np.finfo(float).eps * np.maximum(nearest, 1)
+    close = np.abs(x - nearest) <= 4 * EPS * np.maximum(nearest, 1)
     return np.where(close, nearest, x)
 
 

@@ -12,7 +12,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bestcut._errors import unknown_name
+from bestcut._errors import (
+    beta_out_of_range,
+    class_for_metric,
+    no_metric,
+    unknown_name,
+)
 from bestcut._validation import check_finite_real, check_rate, plain_number
 from bestcut.metrics._base import (
     AffineMetric,
@@ -60,8 +65,7 @@ class FBeta(_Share, FractionalLinearMetric):
         check_finite_real(self.zero_division, name="zero_division")
         object.__setattr__(self, "beta", plain_number(self.beta))
         if not 1e-100 < self.beta < 1e100:  # so that its square is a number too
-            msg = f"`beta` must be positive and of sane size; got {self.beta!r}."
-            raise ValueError(msg)
+            raise beta_out_of_range(self.beta)
 
     @property
     def name(self) -> str:
@@ -695,15 +699,9 @@ def get(metric: str | Metric) -> Metric:
     if isinstance(metric, Metric):
         return metric
     if isinstance(metric, type) and issubclass(metric, Metric):
-        msg = f"`metric` must be a metric, not its class; pass {metric.__name__}()."
-        raise TypeError(msg)
+        raise class_for_metric(metric)
     if not isinstance(metric, str):
-        msg = (
-            "`metric` must be a name or a bestcut metric; got "
-            f"{type(metric).__name__}. Wrap a callable with "
-            "`bestcut.metrics.from_counts(function, name=...)`."
-        )
-        raise TypeError(msg)
+        raise no_metric(metric)
     if metric not in _NAMED:
         error = unknown_name("metric", metric, _NAMED, _HINTS)
         raise error

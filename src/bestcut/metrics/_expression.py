@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from bestcut._errors import ExpressionError
 from bestcut.metrics._base import Metric
 from bestcut.metrics._families import FractionalLinear, LinearUtility, from_counts
 
@@ -43,10 +44,6 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
     "min": (np.minimum, 2),
     "max": (np.maximum, 2),
 }
-
-
-class ExpressionError(ValueError):
-    """A formula that is not understood."""
 
 
 def from_expression(

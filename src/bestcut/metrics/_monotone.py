@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from bestcut._types import FloatArray
+from bestcut._types import EPS, FloatArray
 from bestcut.metrics._base import FractionalLinearMetric, Metric, counts_from_confusion
 from bestcut.metrics._enclosure import ANYTHING, Enclosure, Interval, Truth, remembered
 from bestcut.metrics._families import CustomMetric
@@ -553,7 +553,7 @@ Form = tuple[Number, ...]
 # Rounding of a sum of five products with converted coefficients: each of the 4 + 1
 # additions, the products, the conversions and the difference of two coefficients are
 # off by half a unit in the last place of what is summed, which is less than 16 halves.
-_SUM_ROUNDING = 8 * float(np.finfo(float).eps)
+_SUM_ROUNDING = 8 * EPS
 
 
 class _Boxes:

@@ -17,13 +17,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestcut._types import FloatArray
+from bestcut._errors import n_max_too_small
+from bestcut._types import EPS, FloatArray
 from bestcut.metrics._base import FractionalLinearMetric, Metric, confusion_from_counts
 from bestcut.metrics._catalog import get
 
 # The metric is evaluated in floating point: two values closer than this many units in
 # the last place of the largest score count as equal.
-ROUNDING = 64 * np.finfo(float).eps
+ROUNDING = 64 * EPS
 
 
 class Cells(NamedTuple):
@@ -173,8 +174,7 @@ def check_metric(metric: str | Metric, *, n_max: int = 24) -> MetricCheck:
     (False, Cells(tp=0, fp=1, fn=1, tn=0))
     """
     if isinstance(n_max, bool) or not isinstance(n_max, Integral) or n_max < 2:
-        msg = f"`n_max` must be a whole number of at least 2; got {n_max!r}."
-        raise ValueError(msg)
+        raise n_max_too_small(n_max)
     chosen = get(metric)
     try:
         return _check(chosen, int(n_max))
