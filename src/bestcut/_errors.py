@@ -74,6 +74,10 @@ class ExpressionError(ValueError):
     """A formula that is not understood."""
 
 
+class NotFollowedError(TypeError):
+    """A formula does something for which there is no rule; users never see it."""
+
+
 def not_affine(name: str, d1: Any) -> SolverMismatchError:
     """Return the refusal to split a fraction whose denominator depends on TP."""
     return SolverMismatchError(

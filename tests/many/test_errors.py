@@ -16,7 +16,7 @@ from bestcut.many._counts import (
 from bestcut.many._fractional import _shared_rule, fractional_kernel
 from bestcut.many._laws import LawKernels, _kernel, _table, law_error
 from bestcut.metrics import FBeta, Jaccard, from_counts, get
-from bestcut.metrics._enclosure import score_bound
+from bestcut.metrics._bounds import score_bound
 from many.known import FAMILY, STEPS, skewed, title
 from oracles.enumeration import exact_law_by_recursion, lattice
 from oracles.extended import expected_curve, law

@@ -12,15 +12,9 @@ from bestcut.metrics import (
     from_rates,
     from_uvp,
 )
-from bestcut.metrics._enclosure import (
-    FIRST,
-    SECOND,
-    Box,
-    Enclosure,
-    Interval,
-    enclosed,
-    spread,
-)
+from bestcut.metrics._bounds import Box, enclosed
+from bestcut.metrics._enclosure import FIRST, SECOND, Enclosure
+from bestcut.metrics._interval import Interval, spread
 
 N = 400.0
 STEPS = {"0": (0, 1, 0), "1": (1, 1, 0), "a": (1, 0, 1), "b": (0, 0, 1)}

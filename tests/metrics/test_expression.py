@@ -21,8 +21,8 @@ from bestcut.metrics import (
     LinearUtility,
     from_expression,
 )
+from bestcut.metrics._bounds import largest_score
 from bestcut.metrics._discs import is_followed
-from bestcut.metrics._enclosure import largest_score
 
 CELLS = np.array(list(product(range(4), repeat=4)), dtype=float).T
 COUNTS = dict(zip(("tp", "fp", "fn", "tn"), CELLS, strict=True))

@@ -18,10 +18,17 @@ from bestcut.metrics import (
     get,
     names,
 )
+from bestcut.metrics._algebra_proof import left_by_algebra
+from bestcut.metrics._box_proof import bounds_in
 from bestcut.metrics._monotone import agreement_never_hurts, tp_never_hurts
+from bestcut.metrics._moves import (
+    KINDS,
+    MORE_AGREEMENT as AGREEMENT,
+    MORE_TP as TP,
+    utility_at,
+)
+from bestcut.metrics._traced import Boxes
 
-TP = monotone._MORE_TP
-AGREEMENT = monotone._MORE_AGREEMENT
 SIZES = (1, 2, 10, 1000, 10**5, 10**7)
 FORMULAS = [
     "tp/(tp+0.3*fp+0.7*fn)",
@@ -38,10 +45,10 @@ FORMULAS = [
 @pytest.fixture
 def by_enclosure(monkeypatch):
     """Leave only the search by enclosures: no algebra, no lattice."""
-    everything = lambda metric, move: monotone._KINDS  # noqa: E731
+    everything = lambda metric, move: KINDS  # noqa: E731
     everything.__wrapped__ = everything
     monkeypatch.setattr(monotone, "_LATTICE_N", -1)
-    monkeypatch.setattr(monotone, "_left_by_algebra", everything)
+    monkeypatch.setattr(monotone, "left_by_algebra", everything)
     monotone._proved.cache_clear()
     yield
     monotone._proved.cache_clear()
@@ -205,7 +212,7 @@ def test_algebra_never_contradicts_the_lattice(moves):
     proved = 0
     for _ in range(120):
         metric, n = random_metric(rng), int(rng.integers(8, 31))
-        left = [monotone._left_by_algebra(metric, move) for move in moves]
+        left = [left_by_algebra(metric, move) for move in moves]
         if not any(left):
             proved += 1
             assert not falls(metric, n, moves), metric.name
@@ -237,8 +244,8 @@ def test_bounds_hold_every_value_and_every_step():
         room = rng.integers(0, 4, (2, 4, cells.shape[1]))
         lo, hi = np.maximum(cells - room[0], 0), cells + room[1]
         lo, hi = np.minimum(lo, cells + step), np.maximum(hi, cells + step)
-        found = monotone._bounds(metric, monotone._Boxes(lo, hi, n, move))
-        here, there = (monotone._utility(metric, cells + x, n) for x in (0, step))
+        found = bounds_in(metric, Boxes(lo, hi, n, move))
+        here, there = (utility_at(metric, cells + x, n) for x in (0, step))
         slack = 1e-12 * (1 + np.abs(here) + np.abs(there))
         for value in (here, there):
             inside = (found.low - slack <= value) & (value <= found.high + slack)
@@ -249,7 +256,7 @@ def test_bounds_hold_every_value_and_every_step():
 
 def test_a_linear_form_is_enclosed_as_tightly_as_n_allows():
     lo, hi = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([[9.0], [8], [7], [9]])
-    boxes = monotone._Boxes(lo, hi, 20.0, TP[0])
+    boxes = Boxes(lo, hi, 20.0, TP[0])
     assert boxes.range_of((1, 1, 1, 1, 0)) == (20.0, 20.0)
     assert boxes.range_of((1, 1, 0, 0, 0)) == (4.0, 15.0)
     low, high = boxes.range_of((2, 0.5, -1, 0, 1))

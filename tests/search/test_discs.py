@@ -11,22 +11,10 @@ from bestcut.metrics import (
     from_counts,
     from_expression,
 )
-from bestcut.metrics._discs import (
-    RULES,
-    Disc,
-    is_followed,
-    size_at_cells,
-    size_at_counts,
-)
-from bestcut.metrics._enclosure import (
-    FIRST,
-    SECOND,
-    Box,
-    Interval,
-    enclosed,
-    score_bound,
-    spread,
-)
+from bestcut.metrics._bounds import Box, enclosed, score_bound
+from bestcut.metrics._discs import Disc, is_followed, size_at_cells, size_at_counts
+from bestcut.metrics._enclosure import FIRST, SECOND
+from bestcut.metrics._interval import Interval, spread
 from search.formulas import formula
 from search.known import ExactCuts, assert_promise
 
@@ -254,7 +242,7 @@ def test_random_formulas():
 
 
 def test_every_rule_is_for_numpy():
-    assert all(hasattr(rule, "__name__") for rule in RULES)
+    assert all(hasattr(rule, "__name__") for rule in Disc.rules)
 
 
 # Enclosures: sums of counts, and what hides behind a factor 0 or a branch.

@@ -12,6 +12,12 @@ from bestcut.metrics._base import (
     is_linear as is_linear,
     ratio as ratio,
 )
+from bestcut.metrics._bounds import (
+    Box as Box,
+    enclosed as enclosed,
+    largest_score as largest_score,
+    score_bound as score_bound,
+)
 from bestcut.metrics._catalog import (
     MCC,
     Accuracy,
@@ -38,16 +44,7 @@ from bestcut.metrics._discs import (
     size_at_cells as size_at_cells,
     size_at_counts as size_at_counts,
 )
-from bestcut.metrics._enclosure import (
-    FIRST as FIRST,
-    SECOND as SECOND,
-    Box as Box,
-    Interval as Interval,
-    enclosed as enclosed,
-    largest_score as largest_score,
-    score_bound as score_bound,
-    spread as spread,
-)
+from bestcut.metrics._enclosure import FIRST as FIRST, SECOND as SECOND
 from bestcut.metrics._expression import from_expression
 from bestcut.metrics._families import (
     CustomMetric,
@@ -57,6 +54,7 @@ from bestcut.metrics._families import (
     from_rates,
     from_uvp,
 )
+from bestcut.metrics._interval import Interval as Interval, spread as spread
 from bestcut.metrics._monotone import (
     agreement_never_hurts as agreement_never_hurts,
     tp_never_hurts as tp_never_hurts,

@@ -246,6 +246,15 @@ class Metric(ABC):
         return self(*counts_from_rates(*rates))
 
 
+def remembered(function: Any, metric: Metric, *rest: Any) -> Any:
+    """Call a cached function, past its cache for a metric that cannot be hashed."""
+    try:
+        hash(metric)
+    except TypeError:
+        return function.__wrapped__(metric, *rest)
+    return function(metric, *rest)
+
+
 class Linear(Protocol):
     """A metric with the trait `LINEAR`, as those see it who rely on the trait."""
 

@@ -3,13 +3,22 @@
 A rule with few nodes stands for a distribution as well as polynomials stand for the
 metric, and how well they do follows from the size of the metric in the complex plane
 (Lemma 6 in docs/bounds.md). A `Disc` goes through a metric's formula in the place of
-an array, as an `Enclosure` does: every operation returns a disc that holds all results.
+an array: every operation returns a disc that holds all results [1]_, and what is of
+first order in the unknowns that the counts share is kept apart, so that it can cancel
+[2]_.
 A formula that may have a pole, a branch point, a kink or a step inside a disc has no
 bound there: the radius is infinite.
 
 Choices are made by the real part. The discs that cover a connected set cannot all be
 sure of a choice and differ in it, so a formula that is bounded on all of them is one
 analytic function on their union.
+
+References
+----------
+.. [1] I. Gargantini, P. Henrici. Circular arithmetic and the determination of
+   polynomial zeros. *Numerische Mathematik* 18, 1972.
+.. [2] J. Stolfi, L. H. de Figueiredo. *Self-Validated Numerical Methods and
+   Applications.* IMPA, 1997.
 """
 
 from __future__ import annotations
@@ -19,10 +28,16 @@ from typing import Any
 
 import numpy as np
 
+from bestcut._errors import NotFollowedError
 from bestcut._types import EPS, FloatArray
 from bestcut.metrics._base import Affine, Metric
-from bestcut.metrics._enclosure import FollowsNumPy
-from bestcut.metrics._families import CustomMetric
+from bestcut.metrics._following import (
+    FollowsNumPy,
+    Operations,
+    Truth,
+    followed,
+    formula_of,
+)
 
 _ROUNDING = 16.0 * EPS  # more than a few operations on complex numbers round
 _WHOLE_POWERS = 64  # that are multiplied out
@@ -66,17 +81,14 @@ class Disc(FollowsNumPy):
         return np.where(np.isnan(size), np.inf, size)
 
 
-class _Truth(FollowsNumPy):
+class DiscTruth(Truth):
     """Whether something surely holds on a disc, and whether it may hold."""
-
-    def __init__(self, surely: Any, maybe: Any) -> None:
-        self.surely, self.maybe = surely, maybe
 
 
 def _of(x: Any) -> Disc:
     if isinstance(x, Disc):
         return x
-    if isinstance(x, _Truth):  # 1 where it holds, 0 where not
+    if isinstance(x, Truth):  # 1 where it holds, 0 where not
         unsure = x.maybe & ~x.surely
         return Disc(np.where(x.surely, 1.0, 0.0), np.where(unsure, np.inf, 0.0))
     return Disc(np.asarray(x, dtype=np.float64), 0.0)
@@ -168,7 +180,7 @@ def _power(x: Any, p: Any) -> Disc:
     """
     x = _of(x)
     if isinstance(p, Disc) or np.ndim(p) or not np.isfinite(p):
-        raise TypeError
+        raise NotFollowedError
     p = float(p)
     if p == -1.0:
         return _reciprocal(x)
@@ -176,7 +188,7 @@ def _power(x: Any, p: Any) -> Disc:
         return _reciprocal(_power(x, -p))
     whole = int(np.floor(p)) if p > 0 else 0
     if whole > _WHOLE_POWERS:
-        raise TypeError
+        raise NotFollowedError
     out = _of(1.0)
     for _ in range(whole):
         out = _multiply(out, x)
@@ -217,42 +229,25 @@ def _compare(x: Any, y: Any) -> tuple[Any, Any]:
     return middle - apart.reach, middle + apart.reach
 
 
-def _greater_equal(x: Any, y: Any) -> _Truth:
+def _greater_equal(x: Any, y: Any) -> DiscTruth:
     low, high = _compare(x, y)
-    return _Truth(low >= 0, high >= 0)
+    return DiscTruth(low >= 0, high >= 0)
 
 
-def _greater(x: Any, y: Any) -> _Truth:
+def _greater(x: Any, y: Any) -> DiscTruth:
     low, high = _compare(x, y)
-    return _Truth(low > 0, high > 0)
+    return DiscTruth(low > 0, high > 0)
 
 
-def _equal(x: Any, y: Any) -> _Truth:
+def _equal(x: Any, y: Any) -> DiscTruth:
     apart = _subtract(x, y)
     maybe = ~(np.abs(apart.centre) > apart.reach)
-    return _Truth((apart.centre == 0) & (apart.reach == 0), maybe)
-
-
-def _truth(x: Any) -> _Truth:
-    return x if isinstance(x, _Truth) else _Truth(*2 * (np.asarray(x, np.bool_),))
-
-
-def _and(x: Any, y: Any) -> _Truth:
-    x, y = _truth(x), _truth(y)
-    return _Truth(x.surely & y.surely, x.maybe & y.maybe)
-
-
-def _not(x: Any) -> _Truth:
-    return _Truth(~_truth(x).maybe, ~_truth(x).surely)
-
-
-def _or(x: Any, y: Any) -> _Truth:
-    return _not(_and(_not(x), _not(y)))
+    return DiscTruth((apart.centre == 0) & (apart.reach == 0), maybe)
 
 
 def _where(condition: Any, x: Any, y: Any) -> Disc:
     """Choose; a disc on both sides has no bound."""
-    condition, x, y = _truth(condition), _of(x), _of(y)
+    condition, x, y = DiscTruth.of(condition), _of(x), _of(y)
     unsure = condition.maybe & ~condition.surely
     centre, radius, first, second = (
         np.where(condition.surely, a, b)
@@ -275,49 +270,33 @@ def _smaller(x: Any, y: Any) -> Disc:
     return _where(_greater_equal(x, y), y, x)
 
 
-RULES: dict[Any, Callable[..., Any]] = {
-    np.add: _add,
-    np.subtract: _subtract,
-    np.multiply: _multiply,
-    np.divide: _divide,
-    np.negative: _negative,
-    np.positive: _of,
-    np.sqrt: lambda x: _power(x, 0.5),
-    np.square: lambda x: _multiply(x, x),
-    np.reciprocal: _reciprocal,
-    np.power: _power,
-    np.float_power: _power,
+Disc.rules = DiscTruth.rules = {
+    **Operations(
+        truth=DiscTruth,
+        of=_of,
+        add=_add,
+        negative=_negative,
+        multiply=_multiply,
+        divide=_divide,
+        reciprocal=_reciprocal,
+        power=_power,
+        larger=_larger,
+        smaller=_smaller,
+        equal=_equal,
+        greater=_greater,
+        greater_equal=_greater_equal,
+        where=_where,
+    ).rules(),
     np.exp: _exp,
     np.log: _log,
-    np.maximum: _larger,
-    np.fmax: _larger,
-    np.minimum: _smaller,
-    np.fmin: _smaller,
-    np.absolute: lambda x: _larger(x, _negative(x)),
-    np.equal: _equal,
-    np.not_equal: lambda x, y: _not(_equal(x, y)),
-    np.greater_equal: _greater_equal,
-    np.greater: _greater,
-    np.less_equal: lambda x, y: _greater_equal(y, x),
-    np.less: lambda x, y: _greater(y, x),
-    np.bitwise_and: _and,
-    np.logical_and: _and,
-    np.bitwise_or: _or,
-    np.logical_or: _or,
-    np.invert: _not,
-    np.logical_not: _not,
-    np.where: _where,
-    np.all: lambda x: not np.any(_equal(x, 0.0).maybe),
 }
-Disc.rules = _Truth.rules = RULES
 
 
 def size_at_cells(
     metric: Metric, tp: Disc, fp: Disc, fn: Disc, tn: Disc
 ) -> FloatArray | None:
     """Bound the absolute score on discs of cells; None if it cannot be followed."""
-    score = metric.unchecked if isinstance(metric, CustomMetric) else metric.score_cells
-    return _size(score, tp, fp, fn, tn)
+    return _size(formula_of(metric), tp, fp, fn, tn)
 
 
 def is_followed(metric: Metric) -> bool:
@@ -336,6 +315,7 @@ def size_at_counts(
 def _size(score: Callable[..., Any], *counts: Any) -> FloatArray | None:
     try:
         with np.errstate(all="ignore"):
-            return _of(score(*counts)).largest()
-    except Exception:  # whatever a callable makes of an unknown type
+            size: FloatArray = followed(score, lambda x: _of(x).largest(), *counts)
+            return size
+    except NotFollowedError:
         return None

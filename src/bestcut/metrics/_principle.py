@@ -19,7 +19,12 @@ import numpy as np
 
 from bestcut._errors import n_max_too_small
 from bestcut._types import EPS, FloatArray
-from bestcut.metrics._base import FractionalLinearMetric, Metric, confusion_from_counts
+from bestcut.metrics._base import (
+    FractionalLinearMetric,
+    Metric,
+    confusion_from_counts,
+    remembered,
+)
 from bestcut.metrics._catalog import get
 
 # The metric is evaluated in floating point: two values closer than this many units in
@@ -175,21 +180,8 @@ def check_metric(metric: str | Metric, *, n_max: int = 24) -> MetricCheck:
     """
     if isinstance(n_max, bool) or not isinstance(n_max, Integral) or n_max < 2:
         raise n_max_too_small(n_max)
-    chosen = get(metric)
-    try:
-        return _check(chosen, int(n_max))
-    except TypeError:
-        if _is_hashable(chosen):
-            raise
-        return _check.__wrapped__(chosen, int(n_max))  # nothing to remember it by
-
-
-def _is_hashable(thing: object) -> bool:
-    try:
-        hash(thing)
-    except TypeError:
-        return False
-    return True
+    check: MetricCheck = remembered(_check, get(metric), int(n_max))
+    return check
 
 
 @lru_cache(maxsize=256)
@@ -245,7 +237,7 @@ def _check_lattice(metric: Metric, n_max: int) -> _TPVerdict:
     increasing = nondecreasing = independent = True
     counterexample = None
     for n in range(1, n_max + 1):
-        tp, n_pred, n_pos = lattice(n)
+        tp, n_pred, n_pos = every_confusion(n)
         value = metric.utility(tp, n_pred, n_pos, float(n))
         has_next = tp < np.minimum(n_pred, n_pos)
         tp, n_pred, n_pos, here = (x[has_next] for x in (tp, n_pred, n_pos, value))
@@ -264,7 +256,7 @@ def _check_lattice(metric: Metric, n_max: int) -> _TPVerdict:
     return _TPVerdict(increasing, nondecreasing, independent, counterexample)
 
 
-def lattice(n: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def every_confusion(n: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return tp, n_pred, n_pos of every confusion matrix of n instances."""
     tp, n_pred, n_pos = np.indices((n + 1,) * 3).reshape(3, -1).astype(np.float64)
     reachable = (tp <= np.minimum(n_pred, n_pos)) & (tp >= n_pred + n_pos - n)
@@ -302,7 +294,7 @@ def _rates_monotonic(metric: Metric, n_max: int) -> bool:
 def _agreement_monotonic(metric: Metric, n_max: int) -> bool:
     """Compare each confusion matrix with the four that have one right label more."""
     for n in range(1, n_max + 1):
-        tp, n_pred, n_pos = lattice(n)
+        tp, n_pred, n_pos = every_confusion(n)
         value = metric.utility(tp, n_pred, n_pos, float(n))
         noise = ROUNDING * np.max(np.abs(value))
         _, fp, fn, _ = confusion_from_counts(tp, n_pred, n_pos, float(n))
@@ -342,9 +334,9 @@ def check_algebra(metric: FractionalLinearMetric) -> _TPVerdict | None:
     if d[1] != 0 and (sign_changes or touches):
         return None
     slope = [c[1] * d[i] - d[1] * c[i] for i in (0, 2, 3)]
-    greater = metric.greater_is_better
+    sign = 1 if metric.greater_is_better else -1  # whole: fractions stay exact
     corners = {
-        (v, p): (slope[0] + slope[1] * v + slope[2] * p) * (1 if greater else -1)
+        (v, p): (slope[0] + slope[1] * v + slope[2] * p) * sign
         for v, p in product((0, 1), repeat=2)
     }
     increasing = min(corners.values()) >= 0 and max(corners.values()) > 0
@@ -356,7 +348,7 @@ def check_algebra(metric: FractionalLinearMetric) -> _TPVerdict | None:
     while True:  # the inside points next to a bad corner turn bad as n grows
         n_pred, n_pos = (n - 1 if x else 1 for x in (v, p))
         inside = slope[0] * n + slope[1] * n_pred + slope[2] * n_pos
-        if (inside if greater else -inside) < 0:
+        if sign * inside < 0:
             tp = max(0, n_pred + n_pos - n)
             example = _counterexample(metric, tp, n_pred, n_pos, n)
             return _TPVerdict(False, False, False, example)
@@ -383,11 +375,10 @@ def _find_violation(metric: Metric) -> RankingViolation | None:
         excess = best - best_top_k
         i = int(np.argmax(excess))
         if excess[i] > ROUNDING * 2**n * np.max(np.abs(table)):
-            sign = metric.sign
             return RankingViolation(
                 y_proba=tuple(map(float, probabilities[i])),
                 labels=tuple(map(bool, vectors[int(np.argmax(expected[:, i]))])),
-                score=sign * float(best[i]),
-                best_top_k=sign * float(best_top_k[i]),
+                score=metric.sign * float(best[i]),
+                best_top_k=metric.sign * float(best_top_k[i]),
             )
     return None

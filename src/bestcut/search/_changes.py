@@ -12,7 +12,7 @@ those of f, so that G lies below the chord from G(0) to G(N) plus j (N-j)/2 time
 expected score by d times the expected change of f when that one label flips (Lemma 9),
 so what lies above the mean and what lies below it, sum |eta - m| / 2 each, can differ
 by the span of these changes. Changes of f are bounded over boxes of counts, see
-`bestcut.metrics._enclosure`; the chance to be outside a box by Bernstein's inequality
+`bestcut.metrics.enclosed`; the chance to be outside a box by Bernstein's inequality
 (Lemma 3), and what happens there by the largest score there is (Lemma 2).
 """
 

@@ -1,0 +1,187 @@
+"""Proved bounds on a metric over boxes of counts, and on its largest score.
+
+A metric is a formula, and its formula is followed with an `Enclosure` in the place of
+every cell: interval arithmetic [1]_ (Lemma 1 in docs/bounds.md). The largest score of n
+instances is bounded by boxes that cover all of their confusion matrices (Lemma 2).
+
+References
+----------
+.. [1] R. E. Moore, R. B. Kearfott, M. J. Cloud. *Introduction to Interval Analysis.*
+   SIAM, 2009.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, reduce
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestcut._errors import NotFollowedError
+from bestcut.metrics._base import Metric, remembered
+from bestcut.metrics._enclosure import (
+    FIRST,
+    SECOND,
+    Enclosure,
+    Form,
+    Risks,
+    as_enclosure,
+    noted_risks,
+)
+from bestcut.metrics._families import CustomMetric
+from bestcut.metrics._following import followed, formula_of
+from bestcut.metrics._interval import ANYTHING, Interval, spread
+
+_TP, _N_PRED, _N_POS, _N = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)
+_FP, _FN, _TN = (-1, 1, 0, 0), (-1, 0, 1, 0), (1, -1, -1, 1)
+
+
+class Box(NamedTuple):
+    """Intervals for the counts and for the cells of a confusion matrix.
+
+    Neither follows from the other without getting wider.
+    """
+
+    tp: Interval
+    n_pred: Interval
+    n_pos: Interval
+    fp: Interval
+    fn: Interval
+    tn: Interval
+
+
+def enclosed(
+    metric: Metric, box: Box, n: float, *, slopes: bool = True
+) -> Enclosure | None:
+    """Return bounds on a metric over boxes of counts; None if it cannot be followed.
+
+    Without `slopes` only its value is bounded, which takes a fraction of the time.
+    """
+    one = Interval(1.0, 1.0)
+    tn, rest, negatives = box.tn, n - box.n_pred.hi, n - box.n_pos.hi
+    known = {
+        _TP: box.tp,
+        _N_PRED: box.n_pred,
+        _N_POS: box.n_pos,
+        _N: Interval(np.float64(n), np.float64(n)),
+        _FP: box.fp,
+        _FN: box.fn,
+        _TN: tn,
+        (0, -1, 0, 1): Interval(rest, n - box.n_pred.lo),
+        (0, 0, -1, 1): Interval(negatives, n - box.n_pos.lo),
+    }
+    steps: dict[Form, dict[str, Interval]] = {
+        _TP: {"1": one, "a": one},
+        _FP: {"0": one, "a": -one},
+        _FN: {"1": -one, "b": one},
+        _TN: {"0": -one, "b": -one},
+    }
+    cells = [
+        Enclosure(known[form], step if slopes else {}, form, known)
+        for form, step in steps.items()
+    ]
+    formula = formula_of(metric)
+    try:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            if isinstance(metric, CustomMetric):
+                return _with_zero_division(formula, cells, metric.zero_division)
+            found: Enclosure = followed(formula, as_enclosure, *cells)
+            return found
+    except NotFollowedError:
+        return None
+
+
+def _with_zero_division(
+    formula: Callable[..., Any], cells: list[Any], zero_division: float | None
+) -> Enclosure:
+    """Follow a callable that leaves it to `zero_division` what is no number."""
+    with noted_risks() as risks:
+        found: Enclosure = followed(
+            formula,
+            lambda x: _with_risks(as_enclosure(x), risks, zero_division),
+            *cells,
+        )
+    return found
+
+
+def _with_risks(found: Enclosure, risks: Risks, undefined: float | None) -> Enclosure:
+    """Return what a callable is, where it may be no number and be replaced.
+
+    A division by 0 may hide behind a factor 0 or in the branch that is not taken.
+    """
+    if not any(np.any(mask) for mask in risks.maybe):
+        return found
+    surely = reduce(np.logical_or, risks.surely)
+    maybe = reduce(np.logical_or, risks.maybe)
+    value = found.value
+    if undefined is not None:
+        value = value.hull(Interval(undefined, undefined)).chosen(surely, value)
+    value = ANYTHING.chosen(maybe & ~surely, value)
+    slopes = {
+        name: ANYTHING.chosen(maybe, found.slope(name)) for name in (*FIRST, *SECOND)
+    }
+    return Enclosure(value, slopes)
+
+
+def score_bound(metric: Metric, n: int) -> float:
+    """Return a proved bound on the absolute score of n instances, or infinity.
+
+    A denominator is 0, or a root has no slope, where some of the four cells are 0. So
+    there are boxes in which each cell is 0, from 1 to 7, from 8 to 63, and so on: cells
+    are whole numbers (Lemma 2).
+    """
+    if metric.bound is not None:
+        return metric.bound
+    if n == 0:
+        return float("inf")
+    return float(remembered(_bound_by_boxes, metric, n))
+
+
+@lru_cache(maxsize=256)
+def _bound_by_boxes(metric: Metric, n: int) -> float:
+    starts = np.append(0.0, 8.0 ** np.arange(int(np.log2(n)) // 3 + 1))
+    ends = np.append(np.minimum(starts[1:] - 1.0, n), n)
+    low = np.array(list(product(starts, repeat=4))).T
+    high = np.array(list(product(ends, repeat=4))).T
+    for _ in range(2):  # the cells sum to n: what the others leave
+        high = np.minimum(high, n - (low.sum(axis=0) - low))
+        low = np.maximum(low, n - (high.sum(axis=0) - high))
+    possible = (low <= high).all(axis=0) & (low.sum(axis=0) <= n)
+    tp, fp, fn, tn = map(Interval, low[:, possible], high[:, possible])
+    n_pred, n_pos = (
+        Interval(
+            np.maximum(tp.lo + x.lo, n - y.hi - tn.hi),
+            np.minimum(tp.hi + x.hi, n - y.lo - tn.lo),
+        )
+        for x, y in ((fp, fn), (fn, fp))
+    )
+    found = enclosed(metric, Box(tp, n_pred, n_pos, fp, fn, tn), float(n))
+    if found is None:
+        return float("inf")
+    return float(max(np.max(np.abs(x)) for x in spread(found.value, tp.lo.shape)))
+
+
+def largest_score(metric: Metric, n: int) -> float:
+    """Return a bound on the absolute score of n instances.
+
+    Of a callable that cannot be followed, or that has a pole among the counts, some
+    values are taken, and it is supposed that none is more than a thousand times as
+    large. That is only used for what windows leave out, with a probability below 1e-17;
+    nothing is left out of a search by it.
+    """
+    proved = score_bound(metric, n)
+    return proved if np.isfinite(proved) else 1e3 * _largest_of_some(metric, n)
+
+
+def _largest_of_some(metric: Metric, n: int) -> float:
+    """Return the largest absolute score at some confusion matrices, small and large."""
+    steps = np.append(np.geomspace(1, max(n, 1), 12), [0.0, 2.0])
+    steps = np.unique(steps.astype(int))
+    tp, fp, fn = np.meshgrid(*3 * [steps.astype(np.float64)])
+    possible = tp + fp + fn <= n
+    tp, fp, fn = (x[possible] for x in (tp, fp, fn))
+    # From either end of the ranking: many negatives, or many positives.
+    cells = (tp, fp, fn, n - tp - fp - fn), (n - tp - fp - fn, fp, fn, tp)
+    return max(float(np.max(np.abs(metric.score_cells(*x)))) for x in cells)
