@@ -1,10 +1,11 @@
+"""The catalogue: every metric by its definition, its name and its arguments."""
+
 import dataclasses
 import pickle
 import warnings
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn import metrics as sklearn_metrics
 
@@ -88,6 +89,17 @@ def test_f_beta_equals_its_definition_for_any_beta(beta):
             exact = (1 + b2) * tp / ((1 + b2) * tp + b2 * fn + fp)
             value = metric(*counts_of(tp, fp, fn, tn))
             assert_near(value, exact, atol=tolerance(6))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("zero_division", [0.0, 1.0])
+def test_no_metric_warns_anywhere_on_the_lattice(name, zero_division):
+    metric = with_zero_division(name, zero_division)
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        for n in range(5):
+            tp, fp, fn, tn = np.array(list(confusion_matrices(n)), dtype=float).T
+            assert np.isfinite(metric(*counts_of(tp, fp, fn, tn))).all()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -251,141 +263,6 @@ def test_kappa_equals_cohen_kappa_score_where_that_is_defined():
             assert score == 0.5
             undefined += 1
     assert undefined
-
-
-# --- calling -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_counts_broadcast(name):
-    metric = metrics.get(name)
-    n_pred, n_pos = np.arange(4), np.arange(3)[:, None]
-    table = metric(0, n_pred, n_pos, 5)
-    assert table.shape == (3, 4)
-    assert table.dtype == np.float64
-    for i in range(3):
-        for j in range(4):
-            assert table[i, j] == metric(0, j, i, 5)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("n", [0, 1, 10], ids=["empty", "degenerate", "usual"])
-def test_scalars_in_give_a_scalar_out(name, n):
-    metric = metrics.get(name)
-    score = metric(n // 4, n // 2, n // 3, n)
-    assert isinstance(score, float)
-    assert np.ndim(score) == 0
-    assert np.isfinite(score)
-    as_array = metric(np.array([n // 4]), n // 2, n // 3, n)
-    assert as_array.shape == (1,)
-    assert as_array[0] == score
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_counts_give_no_scores(name):
-    empty = np.zeros(0)
-    assert metrics.get(name)(empty, empty, empty, empty).shape == (0,)
-
-
-@pytest.mark.parametrize(
-    "container", [list, tuple, np.array, pd.Series, lambda x: np.array(x, np.int8)]
-)
-def test_counts_come_in_any_container(container):
-    tp, n_pred, n_pos, n = ([3, 0], [4, 2], [5, 1], [100, 120])
-    score = metrics.Jaccard()(*map(container, (tp, n_pred, n_pos, n)))
-    np.testing.assert_array_equal(score, [0.5, 0.0])
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_counts_are_left_untouched_and_may_be_read_only(name):
-    given = [
-        np.array(x) for x in ([0.0, 3, 2], [0.0, 4, 2], [0.0, 5, 10], [9.0, 9, 10])
-    ]
-    before = [x.copy() for x in given]
-    for x in given:
-        x.flags.writeable = False
-    score = metrics.get(name)(*given)
-    for x, y in zip(given, before, strict=True):
-        np.testing.assert_array_equal(x, y)
-        assert not np.shares_memory(score, x)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("zero_division", [0.0, 1.0])
-def test_no_metric_warns_anywhere_on_the_lattice(name, zero_division):
-    metric = with_zero_division(name, zero_division)
-    with warnings.catch_warnings(), np.errstate(all="raise"):
-        warnings.simplefilter("error")
-        for n in range(5):
-            tp, fp, fn, tn = np.array(list(confusion_matrices(n)), dtype=float).T
-            assert np.isfinite(metric(*counts_of(tp, fp, fn, tn))).all()
-
-
-@pytest.mark.parametrize(
-    "counts",
-    [
-        (3, 2, 5, 10),  # more hits than predictions
-        (3, 5, 2, 10),  # more hits than positives
-        (0, 6, 5, 10),  # too few hits for so many of both
-        (-1, 2, 2, 10),
-        (0, -1, 2, 10),
-        (0, 2, -1, 10),
-        (0, 0, 0, -1),
-        (np.nan, 2, 2, 10),
-        (1, np.nan, 2, 10),
-        (1, 2, np.nan, 10),
-        (1, 2, 2, np.nan),
-        (1, 2, 2, np.inf),
-        (np.inf, 2, 2, 10),
-    ],
-)
-@pytest.mark.parametrize("name", ["f1", "mcc", "gmean", "squared_count_error"])
-def test_counts_that_cannot_occur_are_refused(name, counts):
-    got = ", ".join(
-        f"{k}={v:g}"
-        for k, v in zip(("tp", "n_pred", "n_pos", "n"), counts, strict=True)
-    )
-    with pytest.raises(ValueError, match="counts must satisfy") as error:
-        metrics.get(name)(*counts)
-    assert f"got {got}." in str(error.value)
-    assert "max(0, n_pred + n_pos - n) <= tp <= min(n_pred, n_pos)" in str(error.value)
-
-
-def test_the_first_impossible_count_of_an_array_is_shown():
-    with pytest.raises(ValueError, match=r"got tp=3, n_pred=2, n_pos=5, n=10\."):
-        metrics.Jaccard()([1, 3, 9], 2, 5, 10)
-
-
-def test_the_four_cells_in_place_of_the_counts_are_recognised():
-    # (tp, fp, fn, tn) = (3, 1, 2, 4)
-    with pytest.raises(
-        ValueError, match=r"order of the arguments: \(tp, n_pred, n_pos, n\)"
-    ):
-        metrics.Jaccard()(3, 1, 2, 4)
-
-
-@pytest.mark.parametrize(
-    ("counts", "error", "message"),
-    [
-        (("3", 4, 5, 10), TypeError, r"`tp` must hold real numbers; got dtype <U1"),
-        ((3, None, 5, 10), TypeError, r"`n_pred` must hold real numbers.*None"),
-        ((3, 4, 5j, 10), TypeError, r"`n_pos` must hold real numbers.*complex"),
-        (
-            ([1, 2], [1, 2, 3], 3, 9),
-            ValueError,
-            r"must broadcast; got shapes tp \(2,\), n_pred \(3,\), n_pos \(\), n \(\)",
-        ),
-        (([[1], [1, 2]], 2, 2, 9), ValueError, r"`tp` must be a flat.*ragged"),
-        (
-            (np.ma.array([1.0], mask=[True]), 2, 2, 9),
-            TypeError,
-            r"`tp` must not be a masked array; fill it or pass `tp\.compressed\(\)`",
-        ),
-    ],
-)
-def test_counts_that_are_no_numbers_are_refused(counts, error, message):
-    with pytest.raises(error, match=message):
-        metrics.Jaccard()(*counts)
 
 
 # --- as objects ----------------------------------------------------------------------

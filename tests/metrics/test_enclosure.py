@@ -12,9 +12,10 @@ from bestcut.metrics import (
     from_rates,
     from_uvp,
 )
-from bestcut.metrics._bounds import Box, enclosed
+from bestcut.metrics._bounds import enclosed
 from bestcut.metrics._enclosure import FIRST, SECOND, Enclosure
-from bestcut.metrics._interval import Interval, spread
+from bestcut.metrics._interval import spread
+from metrics.known import box_of
 
 N = 400.0
 STEPS = {"0": (0, 1, 0), "1": (1, 1, 0), "a": (1, 0, 1), "b": (0, 0, 1)}
@@ -43,16 +44,8 @@ def boxes(rng, count):
     return t0, t1, k0, k1, s0, s1
 
 
-def enclosure_of(metric, t0, t1, k0, k1, s0, s1):
-    box = Box(
-        Interval(t0, t1),
-        Interval(k0, k1),
-        Interval(s0, s1),
-        Interval(np.maximum(k0 - t1, 0), k1 - t0),
-        Interval(np.maximum(s0 - t1, 0), s1 - t0),
-        Interval(np.maximum(N - k1 - s1 + t0, 0), N - k0 - s0 + t1),
-    )
-    return enclosed(metric, box, N)
+def enclosure_of(metric, *ends):
+    return enclosed(metric, box_of(*ends, N), N)
 
 
 def holds(interval, x, where):

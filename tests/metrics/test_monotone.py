@@ -9,54 +9,17 @@ from bestcut.metrics import (
     FractionalLinear,
     GMean,
     LinearUtility,
-    _monotone as monotone,
     check_metric,
     from_counts,
     from_expression,
-    from_rates,
-    from_uvp,
     get,
     names,
 )
-from bestcut.metrics._algebra_proof import left_by_algebra
-from bestcut.metrics._box_proof import bounds_in
 from bestcut.metrics._monotone import agreement_never_hurts, tp_never_hurts
-from bestcut.metrics._moves import (
-    KINDS,
-    MORE_AGREEMENT as AGREEMENT,
-    MORE_TP as TP,
-    utility_at,
-)
-from bestcut.metrics._traced import Boxes
+from bestcut.metrics._moves import MORE_AGREEMENT
+from metrics.known import FORMULAS, falls
 
 SIZES = (1, 2, 10, 1000, 10**5, 10**7)
-FORMULAS = [
-    "tp/(tp+0.3*fp+0.7*fn)",
-    "tp/(tp+0.3*fp+0.7*fn) - 0.1*(tp+fp)/(tp+fp+fn+tn)",
-    "sqrt(tp*tn)/n",
-    "2*tp/(n_pred+n_pos) - 0.1*n_pred/n",
-    "tp**0.5/(n_pred+1)",
-    "min(tp/n_pos, tn/(fp+tn))",
-    "max(tp, 30) - fp",
-    "min(tp, tn)/max(n_pred, n_pos)",
-]
-
-
-@pytest.fixture
-def by_enclosure(monkeypatch):
-    """Leave only the search by enclosures: no algebra, no lattice."""
-    everything = lambda metric, move: KINDS  # noqa: E731
-    everything.__wrapped__ = everything
-    monkeypatch.setattr(monotone, "_LATTICE_N", -1)
-    monkeypatch.setattr(monotone, "left_by_algebra", everything)
-    monotone._proved.cache_clear()
-    yield
-    monotone._proved.cache_clear()
-
-
-def falls(metric, n, moves):
-    """Look at the whole lattice."""
-    return not monotone._proved_on_lattice(metric, n, moves)
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -118,7 +81,7 @@ def test_values_in_the_place_of_zero_division_count():
     assert not agreement_never_hurts(FowlkesMallows(zero_division=-0.5), 1000)
     assert agreement_never_hurts(GMean(zero_division=0.5), 10**6)
     assert agreement_never_hurts(BalancedAccuracy(zero_division="drop"), 10**6) == (
-        not falls(BalancedAccuracy(zero_division="drop"), 30, AGREEMENT)
+        not falls(BalancedAccuracy(zero_division="drop"), 30, MORE_AGREEMENT)
     )
     ratio = from_expression("tp**2/n_pred**2", zero_division=-0.1)
     assert tp_never_hurts(ratio, 1000)
@@ -154,113 +117,3 @@ def test_a_callable_that_cannot_be_hashed_or_evaluated():
     refused = from_counts(lambda tp, fp, fn, tn: np.maximum(tp, 1) / (fp * fn))
     assert not tp_never_hurts(refused, 40)
     assert not tp_never_hurts(refused, 1000)
-
-
-@pytest.mark.parametrize("n", [42, 10**4])
-@pytest.mark.parametrize(
-    "metric",
-    [
-        *(get(name) for name in ("f1", "jaccard", "gmean", "accuracy", "recall")),
-        *(from_expression(text) for text in FORMULAS),
-        from_rates(lambda tpr, tnr, p: np.minimum(tpr, tnr) * np.sqrt(p)),
-        from_uvp(lambda u, v, p: u**1.5 / (v + p + 0.1)),
-        from_counts(lambda tp, fp, fn, tn: np.where(tp > 30, tp / (tp + fp + 1), 0.0)),
-    ],
-    ids=lambda metric: metric.name,
-)
-@pytest.mark.usefixtures("by_enclosure")
-def test_enclosures_alone_prove_much(metric, n):
-    assert monotone._proved(metric, n, TP)
-
-
-def terms(rng):
-    """Random parts of formulas, with kinks, steps, roots and divisions by 0."""
-    cell = lambda: rng.choice(["tp", "fp", "fn", "tn", "n_pred", "n_pos", "n"])  # noqa: E731
-    number = lambda: f"{rng.choice([0.1, 0.5, 1, 2, 7, 20, 33]):g}"  # noqa: E731
-    kind = rng.integers(9)
-    if kind == 0:
-        return f"{number()}*{cell()}/({cell()}+{number()}*{cell()})"
-    if kind == 1:
-        return f"{cell()}*{cell()}/n"
-    if kind == 2:
-        return f"sqrt({cell()}*{cell()})"
-    if kind == 3:
-        return f"min({cell()}, {number()})"
-    if kind == 4:
-        return f"max({cell()}-{number()}, {cell()}-{number()})"
-    if kind == 5:
-        return f"abs({cell()}-{number()}*{cell()})"
-    if kind == 6:
-        return f"{cell()}/max({cell()}-{number()}, 0)"
-    if kind == 7:
-        return f"sqrt({cell()}-{cell()}-{number()})"
-    return f"{number()}*{cell()}"
-
-
-def random_metric(rng):
-    signs = rng.choice(["+", "-"], 3)
-    parts = [terms(rng) for _ in range(rng.integers(1, 4))]
-    text = "".join(f" {s} {p}" for s, p in zip(signs, parts, strict=False))
-    # Some help upwards, so that many of them never fall.
-    text += f" + {rng.choice([0, 1, 5])}*tp"
-    return from_expression(text, zero_division=float(rng.choice([0.0, -1.0, 3.0])))
-
-
-@pytest.mark.parametrize("moves", [TP, AGREEMENT], ids=["tp", "agreement"])
-def test_algebra_never_contradicts_the_lattice(moves):
-    rng = np.random.default_rng(1)
-    proved = 0
-    for _ in range(120):
-        metric, n = random_metric(rng), int(rng.integers(8, 31))
-        left = [left_by_algebra(metric, move) for move in moves]
-        if not any(left):
-            proved += 1
-            assert not falls(metric, n, moves), metric.name
-    assert proved > 5  # or the test says little
-
-
-@pytest.mark.parametrize("moves", [TP, AGREEMENT], ids=["tp", "agreement"])
-@pytest.mark.usefixtures("by_enclosure")
-def test_enclosures_never_contradict_the_lattice(moves):
-    rng = np.random.default_rng(2)
-    proved = 0
-    for _ in range(60):
-        metric, n = random_metric(rng), int(rng.integers(30, 61))
-        if monotone._proved(metric, n, moves):
-            proved += 1
-            assert not falls(metric, n, moves), metric.name
-    assert proved > 5
-
-
-def test_bounds_hold_every_value_and_every_step():
-    rng = np.random.default_rng(3)
-    n, count = 60.0, 200
-    for _ in range(40):
-        metric = random_metric(rng)
-        move = (*TP, *AGREEMENT)[rng.integers(5)]
-        step = np.array(move, dtype=float)[:, None]
-        cells = np.array(rng.multinomial(n, [0.2, 0.3, 0.1, 0.4], count).T, float)
-        cells = cells[:, np.all(cells + step >= 0, axis=0)]
-        room = rng.integers(0, 4, (2, 4, cells.shape[1]))
-        lo, hi = np.maximum(cells - room[0], 0), cells + room[1]
-        lo, hi = np.minimum(lo, cells + step), np.maximum(hi, cells + step)
-        found = bounds_in(metric, Boxes(lo, hi, n, move))
-        here, there = (utility_at(metric, cells + x, n) for x in (0, step))
-        slack = 1e-12 * (1 + np.abs(here) + np.abs(there))
-        for value in (here, there):
-            inside = (found.low - slack <= value) & (value <= found.high + slack)
-            assert np.all(inside | ~found.known), metric.name
-        rises = there - here >= found.slope - slack
-        assert np.all(rises | ~found.finite), metric.name
-
-
-def test_a_linear_form_is_enclosed_as_tightly_as_n_allows():
-    lo, hi = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([[9.0], [8], [7], [9]])
-    boxes = Boxes(lo, hi, 20.0, TP[0])
-    assert boxes.range_of((1, 1, 1, 1, 0)) == (20.0, 20.0)
-    assert boxes.range_of((1, 1, 0, 0, 0)) == (4.0, 15.0)
-    low, high = boxes.range_of((2, 0.5, -1, 0, 1))
-    every = np.array(np.meshgrid(*(np.arange(a, b + 1) for a, b in zip(lo[:, 0], hi[:, 0], strict=True)))).reshape(4, -1)  # fmt: skip  # noqa: E501
-    values = np.array([2, 0.5, -1, 0]) @ every[:, every.sum(axis=0) == 20] + 1
-    # Halves are exact in floats, but the bound has room for rounding.
-    np.testing.assert_allclose((low[0], high[0]), (values.min(), values.max()))

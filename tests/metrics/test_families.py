@@ -1,3 +1,5 @@
+"""Families with constants, and metrics from callables: what they score and refuse."""
+
 import dataclasses
 import pickle
 from fractions import Fraction
@@ -6,14 +8,7 @@ import numpy as np
 import pytest
 
 from bestcut import metrics
-from bestcut.metrics._base import (
-    confusion_from_counts,
-    counts_from_confusion,
-    counts_from_rates,
-    counts_from_uvp,
-    rates_from_counts,
-    uvp_from_counts,
-)
+from bestcut.metrics._base import counts_from_confusion
 from oracles import EPS
 from oracles.enumeration import lattice
 
@@ -22,160 +17,6 @@ CELLS = lattice(12)
 COUNTS = counts_from_confusion(*CELLS)
 N = COUNTS[3]
 NAMES = metrics.names()
-ALL = [
-    metric
-    for name in NAMES
-    for metric in (
-        metrics.get(name),
-        *(
-            [dataclasses.replace(metrics.get(name), zero_division=1.0)]
-            if hasattr(metrics.get(name), "zero_division")
-            else []
-        ),
-    )
-] + [
-    metrics.BalancedAccuracy("drop"),
-    metrics.FractionalLinear(c=(1, 2, -1, 0), d=(3, -1, 1, 1)),
-    metrics.LinearUtility(tp=5, fp=-1, fn=-2, tn=1),
-    metrics.from_counts(lambda tp, fp, fn, tn: tp - fp * fn, name="mine"),
-]
-
-
-@pytest.fixture(
-    params=ALL, ids=lambda m: f"{m.name}-{getattr(m, 'zero_division', None)}"
-)
-def metric(request):
-    return request.param
-
-
-# --- three ways to write one metric --------------------------------------------------
-
-
-def test_the_lattice_has_its_degenerate_corners():
-    tp, n_pred, n_pos, n = COUNTS
-    assert N.size == 1820  # 16 choose 4
-    assert ((n_pos == 0) & (n > 0)).any()
-    assert ((n_pos == n) & (n > 0)).any()
-    assert (n == 0).any()
-    assert ((n_pred == 0) & (n_pos == 0) & (n == 12)).any()
-    assert tp.max() == 12
-
-
-def test_psi_on_cells_equals_the_call_on_counts(metric):
-    np.testing.assert_array_equal(metric.psi(*CELLS), metric(*COUNTS))
-
-
-def test_phi_on_shares_equals_the_call_on_counts(metric):
-    u, v, p = uvp_from_counts(*COUNTS)
-    np.testing.assert_array_equal(metric.phi(u, v, p, N), metric(*COUNTS))
-
-
-@pytest.mark.parametrize("undefined", [np.nan, 0.0, 0.123, 1.0])
-def test_gamma_on_rates_equals_the_call_and_never_reads_an_undefined_rate(
-    metric, undefined
-):
-    tpr, tnr, p = rates_from_counts(*COUNTS, undefined)
-    np.testing.assert_array_equal(metric.gamma(tpr, tnr, p, N), metric(*COUNTS))
-
-
-def test_scalars_give_scalars_in_every_form(metric):
-    expected = metric(3, 4, 5, 10)
-    for score in (
-        metric.psi(3, 1, 2, 4),
-        metric.phi(0.3, 0.4, 0.5, 10),
-        metric.gamma(0.6, 0.8, 0.5, 10),
-    ):
-        assert isinstance(score, float)
-        assert score == expected
-
-
-def test_shares_and_rates_want_the_number_of_instances():
-    # Without it a rounded share cannot tell an empty class from a nearly empty one.
-    with pytest.raises(TypeError, match="'n'"):
-        metrics.Jaccard().phi(0.1, 0.3, 0.8)
-    with pytest.raises(TypeError, match="'n'"):
-        metrics.Jaccard().gamma(0.5, 0.5, 0.8)
-
-
-def test_shares_whose_rounding_would_leave_the_lattice_are_accepted():
-    # 0.3 + 0.8 - 1 is more than 0.1, and 1 - 3/7 - 5/7 + 1/7 less than 0.
-    assert metrics.Jaccard().phi(u=0.1, v=0.3, p=0.8, n=10) == 0.1
-    assert metrics.GMean().phi(1 / 7, 3 / 7, 5 / 7, 7) == 0
-
-
-def test_shares_and_rates_that_cannot_occur_are_refused():
-    with pytest.raises(ValueError, match=r"got tp=5, n_pred=4, n_pos=5, n=10\."):
-        metrics.Jaccard().phi(0.5, 0.4, 0.5, 10)
-    with pytest.raises(ValueError, match=r"got tp=6, n_pred=7, n_pos=5, n=10\."):
-        metrics.Jaccard().gamma(1.2, 0.8, 0.5, 10)
-    with pytest.raises(ValueError, match="counts must satisfy"):
-        metrics.Jaccard().psi(3, -1, 2, 4)
-    with pytest.raises(ValueError, match="tp=nan"):
-        metrics.Jaccard().gamma(np.nan, 0.8, 0.5, 10)
-
-
-def test_inputs_of_the_three_forms_are_left_untouched():
-    metric = metrics.GMean()
-    for form, values in (
-        (metric.psi, ([3.0, 0.0], [1.0, 0.0], [2.0, 0.0], [4.0, 10.0])),
-        (metric.phi, ([0.3, 0.0], [0.4, 0.0], [0.5, 0.0], [10.0, 10.0])),
-        (metric.gamma, ([0.6, 0.0], [0.8, 1.0], [0.5, 0.0], [10.0, 10.0])),
-    ):
-        given = [np.array(x) for x in values]
-        for x in given:
-            x.flags.writeable = False
-        np.testing.assert_array_equal(form(*given), metric([3, 0], [4, 0], [5, 0], 10))
-        np.testing.assert_array_equal(given, values)
-
-
-# --- conversions ---------------------------------------------------------------------
-
-
-def assert_same(actual, expected):
-    assert len(actual) == len(expected)
-    for a, b in zip(actual, expected, strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
-def test_same_rejects_a_wrong_count():
-    with pytest.raises(AssertionError):
-        assert_same((COUNTS[0] + 1, *COUNTS[1:]), COUNTS)
-    with pytest.raises(AssertionError):
-        assert_same(COUNTS[:3], COUNTS)
-
-
-def test_cells_and_counts_are_each_others_inverse():
-    assert_same(confusion_from_counts(*COUNTS), CELLS)
-    assert_same(counts_from_confusion(*confusion_from_counts(*COUNTS)), COUNTS)
-
-
-def test_shares_and_counts_are_each_others_inverse():
-    shares = uvp_from_counts(*COUNTS)
-    assert_same(counts_from_uvp(*shares, N), COUNTS)
-    assert_same(uvp_from_counts(*counts_from_uvp(*shares, N)), shares)
-
-
-@pytest.mark.parametrize("undefined", [np.nan, 0.0, 1.0])
-def test_rates_and_counts_are_each_others_inverse(undefined):
-    rates = rates_from_counts(*COUNTS, undefined)
-    assert_same(counts_from_rates(*rates, N), COUNTS)
-    assert_same(rates_from_counts(*counts_from_rates(*rates, N), undefined), rates)
-
-
-@pytest.mark.parametrize("n", [101, 4_999, 1_000_003])
-def test_conversions_are_inverse_for_large_n_too(n):
-    rng = np.random.default_rng(n)
-    n_pos, n_pred = rng.integers(0, n + 1, (2, 2000)).astype(float)
-    low, high = np.maximum(0, n_pos + n_pred - n), np.minimum(n_pos, n_pred)
-    tp = np.rint(low + rng.random(2000) * (high - low))
-    counts = (tp, n_pred, n_pos, np.full(2000, float(n)))
-    assert_same(counts_from_uvp(*uvp_from_counts(*counts), counts[3]), counts)
-    assert_same(counts_from_rates(*rates_from_counts(*counts), counts[3]), counts)
-
-
-def test_counts_that_are_not_whole_stay_so():
-    tp, n_pred, n_pos, n = counts_from_uvp(0.35, 0.45, 0.5, 10.0)
-    assert (tp, n_pred, n_pos, n) == (3.5, 4.5, 5.0, 10.0)
 
 
 # --- custom metrics from the corrected Table 1 ---------------------------------------
