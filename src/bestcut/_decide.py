@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._errors import InfeasibleError, SolverMismatchError
+from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_bounds, check_finite_real, check_probabilities
 from bestcut.goals import Goal, GoalSearch, LawGoal, Mean, check_goal
@@ -241,11 +241,7 @@ def decide(
     chosen_goal, floors = check_goal(goal), _check_floors(at_least)
     chosen_solver = select_solver(solver, chosen_metric, p.size)
     if not chosen_solver.needs_prp and (floors or chosen_goal != _MEAN):
-        msg = (
-            f"solver {solver!r} looks at the expected score only, not at `goal` or "
-            '`at_least`. Use solver="auto".'
-        )
-        raise SolverMismatchError(msg)
+        raise errors.mean_only(solver)
     ranking = Ranking(p)
     allowed = None
     if floors:
@@ -291,29 +287,22 @@ def _check_floors(at_least: Any) -> dict[Metric, float]:
     if at_least is None:
         return {}
     if not isinstance(at_least, Mapping):
-        msg = (
-            "`at_least` must map metrics to their least expected values; got "
-            f"{at_least!r}. For example {{'precision': 0.9}}."
-        )
-        raise TypeError(msg)
+        raise errors.not_constraints(at_least)
     floors: dict[Metric, float] = {}
     for name, floor in at_least.items():
         metric = get(name)
         check_finite_real(floor, name=f"at_least[{metric.name!r}]")
         if not metric.greater_is_better:
-            msg = (
-                f"`at_least` must hold scores; {metric.name!r} is a loss. Constrain "
-                "its negative, made with `bestcut.metrics.from_counts`."
-            )
-            raise ValueError(msg)
+            raise errors.constrained_loss(metric.name)
         check = check_metric(metric)
         if not check.prp:
-            msg = (
-                f"`at_least` cannot hold {metric.name!r}: some prediction that is not "
-                "a cut of the ranking may be needed to satisfy it, because it is not "
-                f"known to satisfy the ranking principle. {check.reason}"
+            way_out = (
+                "Leave it out: a prediction that is no cut of the ranking may be "
+                "needed to satisfy it."
             )
-            raise SolverMismatchError(msg)
+            raise errors.without_principle(
+                metric.name, check.reason, way_out, role="`at_least` metric"
+            )
         floors[metric] = max(float(floor), floors.get(metric, -np.inf))
     return floors
 
@@ -333,18 +322,10 @@ def _feasible(
         allowed &= allowed_by_this
         best = low + int(np.argmax(curve.expected_score[low : high + 1]))
         each = each and bool(np.any(allowed_by_this & within))
-        reach.append(
-            f"{metric.name} {curve.expected_score[best]:.6g} "
-            f"(asked {floor:g}), with {best} positive"
-        )
+        most = float(curve.expected_score[best])
+        reach.append((metric.name, most, floor, best))
     if not allowed.any():
-        msg = (
-            f"`at_least` cannot be satisfied by any prediction with {low} to {high} "
-            f"positive. The most that each can reach: {'; '.join(reach)}. "
-            f"{'Each can be had, but not all at once. ' if each else ''}"
-            "Ask for less, or change the bounds on the number of positives."
-        )
-        raise InfeasibleError(msg)
+        raise errors.infeasible(low, high, reach, each)
     return allowed
 
 

@@ -1,13 +1,22 @@
 """Every exception, and every sentence that refuses something.
 
-A sentence names the argument, the rule, the first offender and the cure.
+A sentence names the argument, the rule, the first offender and the cure. It is a
+function that returns the exception, and is raised where the rule is broken:
+``raise errors.not_whole(name, value)``.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
+
+from bestcut._types import BoolArray
+
+# --- exceptions ----------------------------------------------------------------------
 
 
 class InvalidProbabilityError(ValueError):
@@ -22,12 +31,436 @@ class InfeasibleError(ValueError):
     """No prediction satisfies the constraints."""
 
 
-def without_principle(name: str, reason: str, way_out: str) -> SolverMismatchError:
+# --- phrases that sentences share ----------------------------------------------------
+
+
+def _first(name: str, array: Any, bad: BoolArray) -> str:
+    """Return the first bad entry as code would write it: ``y_proba[3] = 1.5``."""
+    at = np.unravel_index(int(np.argmax(bad)), bad.shape)
+    return f"{name}[{', '.join(map(str, at))}] = {float(array[at])}"
+
+
+def _how_many(bad: BoolArray) -> str:
+    return f"{int(bad.sum())} of {bad.size} entries"
+
+
+def _as_keywords(values: Mapping[str, float]) -> str:
+    """Return numbers as a call would write them: ``tp=3, n_pred=2``."""
+    return ", ".join(f"{name}={value:g}" for name, value in values.items())
+
+
+def _joined(*sentences: str) -> str:
+    """Return the sentences in a row; a cure may be empty."""
+    return " ".join(filter(None, sentences))
+
+
+# --- names, kinds and packages -------------------------------------------------------
+
+
+def unknown_name(
+    kind: str, given: Any, known: Iterable[str], hints: dict[str, str] | None = None
+) -> ValueError:
+    """Return the refusal of a name that nobody knows, with the nearest ones."""
+    names = sorted(known)
+    near: list[str] = []
+    if isinstance(given, str):
+        key = given.strip().lower().replace("-", "_").replace(" ", "_")
+        if key in names:
+            near = [key]
+        elif hints and key in hints:
+            near = [hints[key]]
+        else:
+            near = difflib.get_close_matches(key, names, n=3, cutoff=0.5)
+    mean = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return ValueError(
+        f"`{kind}` {given!r} is not known.{mean} Known: {', '.join(names)}."
+    )
+
+
+def wrong_kind(name: str, kind: str, value: Any, cure: str = "") -> TypeError:
+    """Return the refusal of a value that is of another kind."""
+    got = type(value).__name__
+    return TypeError(_joined(f"`{name}` must be {kind}; got {got}.", cure))
+
+
+def not_callable(name: str, function: Any) -> TypeError:
+    """Return the refusal of what cannot be called."""
+    return TypeError(f"`{name}` must be callable; got {function!r}.")
+
+
+def package_missing(needed_by: str, package: str, extra: str) -> ImportError:
+    """Return the refusal to work without an optional package."""
+    return ImportError(f"{needed_by} needs {package}: pip install 'bestcut[{extra}]'")
+
+
+# --- single numbers ------------------------------------------------------------------
+
+
+def not_real(name: str, value: Any) -> TypeError:
+    """Return the refusal of what is no real number."""
+    return TypeError(f"`{name}` must be a real number; got {value!r}.")
+
+
+def not_finite(name: str, value: Any) -> ValueError:
+    """Return the refusal of NaN and infinity."""
+    return ValueError(f"`{name}` must be finite; got {value!r}.")
+
+
+def too_large(name: str, value: Any, largest: float) -> ValueError:
+    """Return the refusal of a number whose products would overflow."""
+    return ValueError(
+        f"`{name}` must be at most {largest:g} in size; got {value!r}. Sums over "
+        "instances would overflow. Choose a larger unit."
+    )
+
+
+def not_whole(name: str, value: Any) -> TypeError:
+    """Return the refusal of what is no whole number."""
+    return TypeError(f"`{name}` must be a whole number; got {value!r}.")
+
+
+def too_small(name: str, value: Any, least: int, cure: str = "") -> ValueError:
+    """Return the refusal of a whole number below the least that is allowed."""
+    rule = f"be at least {least}" if least else "not be negative"
+    return ValueError(_joined(f"`{name}` must {rule}; got {value}.", cure))
+
+
+def not_within(name: str, interval: str, value: Any, cure: str = "") -> ValueError:
+    """Return the refusal of a number outside an interval."""
+    return ValueError(_joined(f"`{name}` must lie {interval}; got {value!r}.", cure))
+
+
+def not_a_rate(name: str, value: Any) -> ValueError:
+    """Return the refusal of a number that cannot be a rate."""
+    return ValueError(
+        f"`{name}` stands for a rate and must lie in [0, 1]; got {value!r}."
+    )
+
+
+def not_four_numbers(name: str, values: Any) -> ValueError:
+    """Return the refusal of coefficients that are not four."""
+    return ValueError(f"`{name}` must be a tuple of four numbers; got {values!r}.")
+
+
+# --- arrays --------------------------------------------------------------------------
+
+
+def masked(name: str) -> TypeError:
+    """Return the refusal of a masked array."""
+    return TypeError(
+        f"`{name}` must not be a masked array; fill it or pass `{name}.compressed()`."
+    )
+
+
+def ragged(name: str) -> ValueError:
+    """Return the refusal of rows of different lengths."""
+    return ValueError(f"`{name}` must be a flat sequence of numbers; got ragged rows.")
+
+
+def not_real_numbers(name: str, dtype: Any, first: Any, cure: str = "") -> TypeError:
+    """Return the refusal of an array of something else than real numbers."""
+    return TypeError(
+        _joined(
+            f"`{name}` must hold real numbers; got dtype {dtype} "
+            f"(first entry {first!r}).",
+            cure,
+        )
+    )
+
+
+def not_one_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
+    """Return the refusal of an array that is no column."""
+    cure = (
+        f"Take the positive class's column: `{name}[:, 1]`."
+        if len(shape) == 2 and shape[1] == 2
+        else f"Flatten it with `np.ravel({name})` if it is one problem."
+    )
+    return ValueError(f"`{name}` must be 1-D; got shape {shape}. {cure}")
+
+
+def not_two_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
+    """Return the refusal of an array that is no matrix of problems."""
+    return ValueError(
+        f"`{name}` must be 2-D, a problem in each row; got shape {shape}. "
+        "For problems of different sizes pass a flat array and `groups`."
+    )
+
+
+def wrong_length(name: str, n: int, shape: tuple[int, ...]) -> ValueError:
+    """Return the refusal of an array that has not n entries."""
+    return ValueError(f"`{name}` must have shape ({n},); got shape {shape}.")
+
+
+def holds_nan(name: str, array: Any, bad: BoolArray) -> ValueError:
+    """Return the refusal of NaN where it has no meaning."""
+    return ValueError(
+        f"`{name}` must not hold NaN; got {_first(name, array, bad)} "
+        f"({_how_many(bad)}). Drop or fill them first."
+    )
+
+
+def not_weights(name: str, array: Any, bad: BoolArray) -> ValueError:
+    """Return the refusal of what cannot be weights."""
+    return ValueError(
+        f"`{name}` must hold finite numbers that are not negative; got "
+        f"{_first(name, array, bad)}."
+    )
+
+
+def not_multiplicities(name: str, array: Any, bad: BoolArray) -> ValueError:
+    """Return the refusal of what cannot say how often something occurs."""
+    return ValueError(
+        f"`{name}` must hold whole numbers from 1 on; got {_first(name, array, bad)}."
+    )
+
+
+# --- probabilities, labels and groups ------------------------------------------------
+
+
+def not_probabilities(name: str, array: Any, bad: BoolArray) -> InvalidProbabilityError:
+    """Return the refusal of entries that are no probabilities."""
+    value = float(array[np.unravel_index(int(np.argmax(bad)), bad.shape)])
+    got = f"{_first(name, array, bad)} ({_how_many(bad)} are out of range)"
+    return _no_probability(f"`{name}`", got, value)
+
+
+def not_a_probability(what: str, value: float, where: str) -> InvalidProbabilityError:
+    """Return the refusal of one entry, of which the place is known."""
+    got = f"{'null or NaN' if math.isnan(value) else value} in {where}"
+    return _no_probability(what, got, value)
+
+
+def _no_probability(what: str, got: str, value: float) -> InvalidProbabilityError:
+    cure = (
+        "Drop or fill the missing entries first."
+        if math.isnan(value)
+        else "Pass probabilities, not scores or logits."
+    )
+    return InvalidProbabilityError(f"{what} must lie in [0, 1]; got {got}. {cure}")
+
+
+def not_one_label_each(
+    name: str, of: str, n: int, shape: tuple[int, ...]
+) -> ValueError:
+    """Return the refusal of labels that are more or fewer than the instances."""
+    return ValueError(
+        f"`{name}` must hold one label for each entry of `{of}`, shape ({n},); "
+        f"got shape {shape}."
+    )
+
+
+def not_a_label_matrix(
+    name: str, wanted: tuple[int, ...] | None, shape: tuple[int, ...]
+) -> ValueError:
+    """Return the refusal of labels of another shape than the probabilities."""
+    rule = "2-D" if wanted is None else f"of shape {wanted}, like the probabilities"
+    return ValueError(f"`{name}` must be {rule}; got shape {shape}.")
+
+
+def not_labels(name: str, array: Any, bad: BoolArray) -> ValueError:
+    """Return the refusal of entries that are neither 0 nor 1."""
+    return ValueError(
+        f"`{name}` must hold only 0 and 1; got {_first(name, array, bad)} "
+        f"({_how_many(bad)} are neither). Compare with the positive class, or "
+        "threshold, first."
+    )
+
+
+def not_one_group_each(n: int, shape: tuple[int, ...]) -> ValueError:
+    """Return the refusal of groups that are more or fewer than the instances."""
+    return ValueError(
+        f"`groups` must name a group for each entry of `y_proba`, shape ({n},); "
+        f"got shape {shape}."
+    )
+
+
+def not_sortable(dtype: Any) -> TypeError:
+    """Return the refusal of groups that have no order."""
+    return TypeError(
+        "`groups` must hold values that can be sorted, all numbers or all strings; "
+        f"got dtype {dtype}."
+    )
+
+
+# --- confusion matrices, and what a metric makes of them -----------------------------
+
+
+def not_broadcast(shapes: Mapping[str, tuple[int, ...]]) -> ValueError:
+    """Return the refusal of counts whose shapes do not go together."""
+    got = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+    return ValueError(f"`tp`, `n_pred`, `n_pos`, `n` must broadcast; got shapes {got}.")
+
+
+def no_confusion_matrix(counts: Mapping[str, float]) -> ValueError:
+    """Return the refusal of counts that no confusion matrix has."""
+    return ValueError(
+        "counts must satisfy max(0, n_pred + n_pos - n) <= tp <= "
+        f"min(n_pred, n_pos); got {_as_keywords(counts)}. "
+        "Check the order of the arguments: (tp, n_pred, n_pos, n)."
+    )
+
+
+def returns_no_numbers(metric: str, values: Any, dtype: Any) -> TypeError:
+    """Return the refusal of a callable that returns something else than numbers."""
+    return TypeError(
+        f"metric {metric!r} must return real numbers; its callable returned "
+        f"{type(values).__name__} with dtype {dtype}."
+    )
+
+
+def returns_other_shape(
+    metric: str, shape: tuple[int, ...], wanted: tuple[int, ...]
+) -> ValueError:
+    """Return the refusal of a callable that does not work elementwise."""
+    return ValueError(
+        f"metric {metric!r} must return one value per confusion matrix; its callable "
+        f"returned shape {shape} for inputs of shape {wanted}. Write it with NumPy "
+        "operations that work elementwise."
+    )
+
+
+def returns_too_large(metric: str, value: float, largest: float) -> ValueError:
+    """Return the refusal of scores whose sums would overflow."""
+    return ValueError(
+        f"metric {metric!r} must be at most {largest:g} in size; its callable "
+        f"returned {value}. Expected values would overflow. Choose a larger unit."
+    )
+
+
+def returns_not_finite(
+    metric: str, value: float, arguments: Mapping[str, float]
+) -> ValueError:
+    """Return the refusal of a callable that is undefined somewhere."""
+    return ValueError(
+        f"metric {metric!r} must be finite on every reachable confusion matrix; its "
+        f"callable returned {value} at {_as_keywords(arguments)}. Handle that case in "
+        "the callable or pass `zero_division=`, the value where it divides by 0."
+    )
+
+
+# --- bounds on the number of positives -----------------------------------------------
+
+
+def bounds_cross(low: int, high: int) -> ValueError:
+    """Return the refusal of bounds that leave no number."""
+    return ValueError(
+        "`max_positives` must be at least `min_positives`; got "
+        f"max_positives={high} < min_positives={low}."
+    )
+
+
+def too_few_instances(low: int, n: int, of: str) -> ValueError:
+    """Return the refusal of more positives than there are instances."""
+    return ValueError(
+        "`min_positives` must be at most the number of instances; got "
+        f"{low} with {n} entries in `{of}`."
+    )
+
+
+# --- solvers and the ranking principle -----------------------------------------------
+
+
+def without_principle(
+    name: str, reason: str, way_out: str, role: str = "metric"
+) -> SolverMismatchError:
     """Return the refusal of a metric that may need more than ranking and cutting."""
     return SolverMismatchError(
-        f"metric {name!r} is not known to satisfy the probability ranking principle, "
+        f"{role} {name!r} is not known to satisfy the probability ranking principle, "
         f"so ranking and cutting may miss its optimum. {reason} {way_out}"
     )
+
+
+def solver_mismatch(
+    solver: str, problem: str, usable: Iterable[str]
+) -> SolverMismatchError:
+    """Return the refusal of a solver that the metric or the size does not fit."""
+    return SolverMismatchError(
+        f"solver {solver!r} {problem}. Solvers that accept it: {', '.join(usable)}."
+    )
+
+
+def mean_only(solver: str) -> SolverMismatchError:
+    """Return the refusal of a goal or of constraints that a solver does not heed."""
+    return SolverMismatchError(
+        f"solver {solver!r} looks at the expected score only, not at `goal` or "
+        '`at_least`. Use solver="auto".'
+    )
+
+
+# --- goals and constraints -----------------------------------------------------------
+
+
+def not_its_class(goal: type) -> TypeError:
+    """Return the refusal of the class where a goal is wanted."""
+    name = goal.__name__
+    return TypeError(f"`goal` must be a goal, not its class; pass {name}(...).")
+
+
+def not_a_goal(goal: Any) -> TypeError:
+    """Return the refusal of what is no goal."""
+    return TypeError(
+        f"`goal` must be one of `bestcut.goals`; got {goal!r}. For example "
+        "bestcut.goals.Quantile(0.1)."
+    )
+
+
+def not_constraints(at_least: Any) -> TypeError:
+    """Return the refusal of what does not map metrics to values."""
+    return TypeError(
+        "`at_least` must map metrics to their least expected values; got "
+        f"{at_least!r}. For example {{'precision': 0.9}}."
+    )
+
+
+def constrained_loss(metric: str) -> ValueError:
+    """Return the refusal of a least value of a loss."""
+    return ValueError(
+        f"`at_least` must hold scores; {metric!r} is a loss. Constrain its negative, "
+        "made with `bestcut.metrics.from_counts`."
+    )
+
+
+def infeasible(
+    low: int, high: int, reach: Sequence[tuple[str, float, float, int]], each: bool
+) -> InfeasibleError:
+    """Return the refusal of constraints that no prediction satisfies.
+
+    `reach` holds, for each metric, its name, the most it can reach, what was asked, and
+    with how many positives; `each` says whether each can be satisfied by itself.
+    """
+    most = "; ".join(
+        f"{metric} {best:.6g} (asked {asked:g}), with {k} positive"
+        for metric, best, asked, k in reach
+    )
+    return InfeasibleError(
+        f"`at_least` cannot be satisfied by any prediction with {low} to {high} "
+        f"positive. The most that each can reach: {most}. "
+        f"{'Each can be had, but not all at once. ' if each else ''}"
+        "Ask for less, or change the bounds on the number of positives."
+    )
+
+
+# --- distributions of counts and scores ----------------------------------------------
+
+
+def too_short_to_remove(size: int) -> ValueError:
+    """Return the refusal of a distribution of no instances."""
+    return ValueError(f"`law` must have at least two entries; got {size}.")
+
+
+def no_generator() -> TypeError:
+    """Return the refusal to draw without a seed."""
+    return TypeError("`rng` must be a seed or a numpy Generator; got None. Pass rng=0.")
+
+
+def same_name_twice(metric: str) -> ValueError:
+    """Return the refusal of metrics that could not be told apart in the answer."""
+    return ValueError(
+        f"`metric` must hold metrics of different names; got {metric!r} twice."
+    )
+
+
+# --- summaries -----------------------------------------------------------------------
 
 
 def other_scores(low: float, high: float, expected: int, given: int) -> ValueError:
@@ -47,23 +480,214 @@ def unreadable_summary(reason: str) -> ValueError:
     )
 
 
-def unknown_name(
-    kind: str, given: Any, known: Iterable[str], hints: dict[str, str] | None = None
-) -> ValueError:
-    """Build the error for a name nobody knows, with the nearest ones."""
-    names = sorted(known)
-    near: list[str] = []
-    if isinstance(given, str):
-        key = given.strip().lower().replace("-", "_").replace(" ", "_")
-        if key in names:
-            near = [key]
-        elif hints and key in hints:
-            near = [hints[key]]
-        else:
-            near = difflib.get_close_matches(key, names, n=3, cutoff=0.5)
-    mean = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+# --- many problems -------------------------------------------------------------------
+
+
+def not_an_axis(axis: Any) -> ValueError:
+    """Return the refusal of an axis that a matrix does not have."""
+    return ValueError(f"`axis` must be 1 (each row) or 0 (each column); got {axis!r}.")
+
+
+def nothing_to_average(shape: tuple[int, ...]) -> ValueError:
+    """Return the refusal of a matrix without problems."""
     return ValueError(
-        f"`{kind}` {given!r} is not known.{mean} Known: {', '.join(names)}."
+        f"`Y_proba` must have something to average over; got shape {shape}."
+    )
+
+
+def not_affine(metric: str, usable: Iterable[str]) -> SolverMismatchError:
+    """Return the refusal of a metric whose expected score needs more than affine TP."""
+    return SolverMismatchError(
+        f"`metric` must be affine in TP here; {metric!r} is not. These are: "
+        f"{', '.join(usable)}."
+    )
+
+
+def no_draws() -> ValueError:
+    """Return the refusal of samples without a draw."""
+    return ValueError("`Y_samples` must hold at least one draw; got none.")
+
+
+def no_weight() -> ValueError:
+    """Return the refusal of draws that count nothing."""
+    return ValueError("`sample_weight` must not be 0 for every draw.")
+
+
+# --- scikit-learn --------------------------------------------------------------------
+
+
+def several_labels(classifier: str, shape: tuple[int, ...]) -> ValueError:
+    """Return the refusal of a label matrix where one label is decided."""
+    return ValueError(
+        f"{classifier} takes one label per row; got y of shape {shape}. Use "
+        "ExpectedMetricMultilabelClassifier, or decide each column by itself with "
+        "sklearn.multioutput.MultiOutputClassifier."
+    )
+
+
+def not_binary(kind: str) -> ValueError:
+    """Return the refusal of another target, in the words scikit-learn looks for."""
+    return ValueError(
+        f"Only binary classification is supported. The type of the target is {kind}. "
+        "Decide about one class, `y == label`, or about each with "
+        "sklearn.multioutput.MultiOutputClassifier on "
+        "sklearn.preprocessing.label_binarize(y, classes=...). "
+        f"(Unknown label type: {kind}.)"
+    )
+
+
+def not_multilabel(kind: str) -> ValueError:
+    """Return the refusal of a target that is no matrix of labels."""
+    return ValueError(
+        "ExpectedMetricMultilabelClassifier takes a matrix of 0 and 1, a column for "
+        f"each label; got a {kind} target. For one label use ExpectedMetricClassifier; "
+        "for lists of labels, sklearn.preprocessing.MultiLabelBinarizer."
+    )
+
+
+def other_values(name: str, values: Sequence[Any]) -> ValueError:
+    """Return the refusal of a target of two other values than 0 and 1."""
+    return ValueError(
+        f"`{name}` must hold only 0 and 1; got {values}. Compare with the positive "
+        "class first."
+    )
+
+
+def too_few_classes(classifier: str, classes: Sequence[Any], n: int) -> ValueError:
+    """Return the refusal of a target that does not vary."""
+    return ValueError(
+        f"{classifier} needs instances of two classes; got {len(classes)} class(es) "
+        f"{classes} in {n} sample(s)."
+    )
+
+
+def not_a_class(pos_label: Any, classes: Sequence[Any]) -> ValueError:
+    """Return the refusal of a positive class that does not occur."""
+    return ValueError(
+        f"`pos_label` must be one of the classes {classes}; got {pos_label!r}."
+    )
+
+
+def without_response(
+    classifier: str, responses: Iterable[str], model: str, cure: str
+) -> AttributeError:
+    """Return the refusal of a model that does not score."""
+    return AttributeError(
+        f"{classifier} needs a model with {' or '.join(responses)}; {model} has none. "
+        f"{cure}"
+    )
+
+
+def other_classes(
+    classifier: str, classes: Sequence[Any], fitted_on: Sequence[Any]
+) -> ValueError:
+    """Return the refusal of a model that was fitted on other classes."""
+    return ValueError(
+        f"{classifier} needs a model of the classes {classes}; it was fitted on "
+        f"{fitted_on}. Every training fold must have both classes, and a frozen model "
+        "the classes of y."
+    )
+
+
+def cannot_split_again(cv: Any) -> ValueError:
+    """Return the refusal of given splits where each fold is split again."""
+    return ValueError(
+        "`cv` must be a number of folds or a splitter with scope='fixed' and "
+        f"calibration, which splits each fold again; got {type(cv).__name__}."
+    )
+
+
+def infeasible_threshold(tied: float) -> InfeasibleError:
+    """Return the refusal of constraints that only a part of a tie satisfies."""
+    return InfeasibleError(
+        "no threshold satisfies the constraints on the training data: its "
+        f"probabilities tie at {tied:.6g}. Ask for less, or use scope='batch'."
+    )
+
+
+def no_probabilities(model: str) -> AttributeError:
+    """Return the refusal of an expected score without probabilities."""
+    return AttributeError(
+        f"an expected score needs probabilities; {model} has no predict_proba. "
+        "Calibrate it, for example with sklearn.calibration.CalibratedClassifierCV."
+    )
+
+
+def not_two_classes(classes: Sequence[Any]) -> ValueError:
+    """Return the refusal of an expected score of more or fewer classes."""
+    return ValueError(f"an expected score needs two classes; got {classes}.")
+
+
+# --- reports -------------------------------------------------------------------------
+
+
+def not_metrics(also: Any) -> TypeError:
+    """Return the refusal of what is no list of metrics."""
+    return TypeError(
+        f'`also` must be a list of metrics; got {also!r}. Pass ["f1", "mcc"].'
+    )
+
+
+# --- collections on engines ----------------------------------------------------------
+
+
+def wrong_collection(collection: Any, wanted: str, instead: str) -> TypeError:
+    """Return the refusal of what the engine does not hold."""
+    cure = f"For data in memory use `bestcut.{instead}`."
+    return wrong_kind("collection", wanted, collection, cure)
+
+
+def column_of_no_frame(column: Any, collection: Any) -> TypeError:
+    """Return the refusal of a column where there are none."""
+    return TypeError(
+        f"`column` is for DataFrames; got {column!r} with a dask "
+        f"{type(collection).__name__}. Leave it out; a metric is passed as `metric=`."
+    )
+
+
+def not_numbers(column: Any, dtype: str, cure: str) -> TypeError:
+    """Return the refusal of a column of something else than numbers."""
+    return TypeError(f"`column` {column!r} must hold numbers; it has {dtype}. {cure}")
+
+
+def not_column_names(by: Any) -> TypeError:
+    """Return the refusal of what does not name the columns of groups."""
+    return TypeError(
+        f"`by` must be the name of a column, or a list of names; got {by!r}."
+    )
+
+
+def column_of_facts(column: str) -> ValueError:
+    """Return the refusal to group by a column whose name the answer needs."""
+    return ValueError(
+        f"`by` must not hold {column!r}, which the frame of the groups has a "
+        "column for. Rename it first."
+    )
+
+
+def column_taken(name: str) -> ValueError:
+    """Return the refusal to write over a column."""
+    return ValueError(
+        f"`name` {name!r} is a column already, and nothing is written over. Choose "
+        "another name, or drop that column first."
+    )
+
+
+def too_many_scores(metric: str, wanted: int, most: int) -> ValueError:
+    """Return the refusal to bring the data to the driver."""
+    return ValueError(
+        f"metric {metric!r} needs {wanted} scores on the driver, with more than {most} "
+        "different ones: its formula gives no bounds that would leave cuts out. Write "
+        "it with arithmetic, roots and `np.where`, or round the scores."
+    )
+
+
+def changed_between(keep: str) -> RuntimeError:
+    """Return the refusal of data that change."""
+    return RuntimeError(
+        "the rows must not change while they are decided on; the scores near the cut "
+        "were others in the second pass than in the first. Keep the rows with "
+        f"`{keep}` before."
     )
 
 
@@ -78,7 +702,7 @@ class NotFollowedError(TypeError):
     """A formula does something for which there is no rule; users never see it."""
 
 
-def not_affine(name: str, d1: Any) -> SolverMismatchError:
+def denominator_with_tp(name: str, d1: Any) -> SolverMismatchError:
     """Return the refusal to split a fraction whose denominator depends on TP."""
     return SolverMismatchError(
         f"metric {name!r} is not affine in TP: its denominator depends on TP "

@@ -1,7 +1,7 @@
-"""Every check of what a user passes in, and every sentence that refuses it.
+"""Every check of what a user passes in.
 
-A message names the argument, the rule, the first offender and the cure.
-Ranges are written positively and negated, so that NaN fails them too.
+`_errors.py` has the sentences. Ranges are written positively and negated, so that NaN
+fails them too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._errors import InvalidProbabilityError
+from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
 
 _LARGEST = 1e150  # so that a product of two is a number, too
@@ -21,25 +21,16 @@ _LARGEST = 1e150  # so that a product of two is a number, too
 def check_real_array(values: Any, *, name: str, cure: str = "") -> FloatArray:
     """Return `values` as float64, refusing what is not made of real numbers."""
     if isinstance(values, np.ma.MaskedArray):
-        msg = (
-            f"`{name}` must not be a masked array; "
-            f"fill it or pass `{name}.compressed()`."
-        )
-        raise TypeError(msg)
+        raise errors.masked(name)
     try:
         array = np.asarray(values)
     except ValueError as exc:
-        msg = f"`{name}` must be a flat sequence of numbers; got ragged rows."
-        raise ValueError(msg) from exc
+        raise errors.ragged(name) from exc
     if array.size == 0 and array.dtype == object:
         array = array.astype(np.float64)
     if array.dtype.kind not in "buif":
         first = array.ravel()[:1].tolist()[0] if array.size else values
-        msg = (
-            f"`{name}` must hold real numbers; got dtype {array.dtype} "
-            f"(first entry {first!r}). {cure}".rstrip()
-        )
-        raise TypeError(msg)
+        raise errors.not_real_numbers(name, array.dtype, first, cure)
     return array.astype(np.float64, copy=False)
 
 
@@ -51,13 +42,7 @@ def _check_column(values: Any, *, name: str) -> FloatArray:
         cure=f"Convert it first, for example with `{name}.astype(float)`.",
     )
     if array.ndim != 1:
-        cure = (
-            f"Take the positive class's column: `{name}[:, 1]`."
-            if array.ndim == 2 and array.shape[1] == 2
-            else f"Flatten it with `np.ravel({name})` if it is one problem."
-        )
-        msg = f"`{name}` must be 1-D; got shape {array.shape}. {cure}"
-        raise ValueError(msg)
+        raise errors.not_one_dimensional(name, array.shape)
     return array
 
 
@@ -66,11 +51,7 @@ def check_scores(values: Any, *, name: str = "y_score") -> FloatArray:
     array = _check_column(values, name=name)
     bad = np.isnan(array)
     if bad.any():
-        msg = (
-            f"`{name}` must not hold NaN; got {name}[{int(np.argmax(bad))}] = nan "
-            f"({int(bad.sum())} of {array.size} entries). Drop or fill them first."
-        )
-        raise ValueError(msg)
+        raise errors.holds_nan(name, array, bad)
     return array
 
 
@@ -79,17 +60,7 @@ def check_probabilities(values: Any, *, name: str = "y_proba") -> FloatArray:
     array = _check_column(values, name=name)
     if array.size and not (array.min() >= 0.0 and array.max() <= 1.0):  # NaN fails too
         bad = ~((array >= 0.0) & (array <= 1.0))
-        i = int(np.argmax(bad))
-        cure = (
-            "Drop or fill the missing entries first."
-            if np.isnan(array[i])
-            else "Pass probabilities, not scores or logits."
-        )
-        msg = (
-            f"`{name}` must lie in [0, 1]; got {name}[{i}] = {float(array[i])} "
-            f"({int(bad.sum())} of {array.size} entries are out of range). {cure}"
-        )
-        raise InvalidProbabilityError(msg)
+        raise errors.not_probabilities(name, array, bad)
     return array
 
 
@@ -101,21 +72,10 @@ def check_matrix(values: Any, *, name: str = "y_proba") -> FloatArray:
         cure=f"Convert it first, for example with `{name}.astype(float)`.",
     )
     if array.ndim != 2:
-        msg = (
-            f"`{name}` must be 2-D, a problem in each row; got shape {array.shape}. "
-            "For problems of different sizes pass a flat array and `groups`."
-        )
-        raise ValueError(msg)
+        raise errors.not_two_dimensional(name, array.shape)
     bad = ~((array >= 0.0) & (array <= 1.0))
     if bad.any():
-        i, j = np.unravel_index(int(np.argmax(bad)), array.shape)
-        msg = (
-            f"`{name}` must lie in [0, 1]; got {name}[{i}, {j}] = "
-            f"{float(array[i, j])} ({int(bad.sum())} of {array.size} entries are out "
-            "of range). Pass probabilities, not scores or logits, and fill what is "
-            "missing."
-        )
-        raise InvalidProbabilityError(msg)
+        raise errors.not_probabilities(name, array, bad)
     return array
 
 
@@ -123,23 +83,13 @@ def check_groups(values: Any, n: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the different groups, sorted, and which of them each instance is in."""
     array = np.asarray(values)
     if array.shape != (n,):
-        msg = (
-            f"`groups` must name a group for each entry of `y_proba`, shape ({n},); "
-            f"got shape {array.shape}."
-        )
-        raise ValueError(msg)
+        raise errors.not_one_group_each(n, array.shape)
     if array.dtype.kind == "f" and np.isnan(array).any():
-        i = int(np.argmax(np.isnan(array)))
-        msg = f"`groups` must not hold NaN; got groups[{i}] = nan. Fill it first."
-        raise ValueError(msg)
+        raise errors.holds_nan(name="groups", array=array, bad=np.isnan(array))
     try:
         names, member_of = np.unique(array, return_inverse=True)
     except TypeError as exc:
-        msg = (
-            "`groups` must hold values that can be sorted, all numbers or all strings; "
-            f"got dtype {array.dtype}."
-        )
-        raise TypeError(msg) from exc
+        raise errors.not_sortable(array.dtype) from exc
     return names, member_of.reshape(-1)
 
 
@@ -156,22 +106,12 @@ def check_labels(
         )
     )
     if array.shape != (n,):
-        msg = (
-            f"`{name}` must hold one label for each entry of `{of}`, shape ({n},); "
-            f"got shape {array.shape}."
-        )
-        raise ValueError(msg)
+        raise errors.not_one_label_each(name, of, n, array.shape)
     if is_bool:
         return np.asarray(array)
     bad = ~((array == 0) | (array == 1))
     if bad.any():
-        i = int(np.argmax(bad))
-        msg = (
-            f"`{name}` must hold only 0 and 1; got {name}[{i}] = {float(array[i])} "
-            f"({int(bad.sum())} of {n} entries are neither). Compare with the positive "
-            "class, or threshold, first."
-        )
-        raise ValueError(msg)
+        raise errors.not_labels(name, array, bad)
     return array.astype(np.bool_)
 
 
@@ -181,17 +121,10 @@ def check_label_matrix(
     """Return `values` as a matrix of labels, of this shape if one is given."""
     array = check_real_array(values, name=name, cure="Pass 0 and 1.")
     if array.ndim != 2 or (shape is not None and array.shape != shape):
-        wanted = "2-D" if shape is None else f"of shape {shape}, like the probabilities"
-        msg = f"`{name}` must be {wanted}; got shape {array.shape}."
-        raise ValueError(msg)
+        raise errors.not_a_label_matrix(name, shape, array.shape)
     bad = ~((array == 0) | (array == 1))
     if bad.any():
-        i, j = np.unravel_index(int(np.argmax(bad)), array.shape)
-        msg = (
-            f"`{name}` must hold only 0 and 1; got {name}[{i}, {j}] = "
-            f"{float(array[i, j])}. Threshold it, or compare it, first."
-        )
-        raise ValueError(msg)
+        raise errors.not_labels(name, array, bad)
     return array.astype(np.bool_)
 
 
@@ -201,35 +134,25 @@ def check_weights(values: Any, n: int, *, name: str = "sample_weight") -> FloatA
         return np.ones(n)
     array = check_real_array(values, name=name)
     if array.shape != (n,):
-        msg = f"`{name}` must have shape ({n},); got shape {array.shape}."
-        raise ValueError(msg)
+        raise errors.wrong_length(name, n, array.shape)
     bad = ~((array >= 0.0) & (array < np.inf))
     if bad.any():
-        i = int(np.argmax(bad))
-        msg = (
-            f"`{name}` must hold finite numbers that are not negative; got "
-            f"{name}[{i}] = {float(array[i])}."
-        )
-        raise ValueError(msg)
+        raise errors.not_weights(name, array, bad)
     return array
 
 
-def check_multiplicities(values: Any, n: int) -> NDArray[np.int64]:
+def check_multiplicities(
+    values: Any, n: int, *, name: str = "counts"
+) -> NDArray[np.int64]:
     """Return how often each of n scores occurs, once if nothing is said."""
     if values is None:
         return np.ones(n, dtype=np.int64)
-    array = check_real_array(values, name="counts")
+    array = check_real_array(values, name=name)
     if array.shape != (n,):
-        msg = f"`counts` must have shape ({n},); got shape {array.shape}."
-        raise ValueError(msg)
+        raise errors.wrong_length(name, n, array.shape)
     bad = ~((array >= 1.0) & (array <= 2.0**53) & (array == np.rint(array)))
     if bad.any():
-        i = int(np.argmax(bad))
-        msg = (
-            f"`counts` must hold whole numbers from 1 on; got counts[{i}] = "
-            f"{float(array[i])}."
-        )
-        raise ValueError(msg)
+        raise errors.not_multiplicities(name, array, bad)
     return array.astype(np.int64)
 
 
@@ -237,17 +160,16 @@ def check_counts(
     tp: Any, n_pred: Any, n_pos: Any, n: Any
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return the counts of a confusion matrix as broadcast float64 arrays."""
-    names = ("tp", "n_pred", "n_pos", "n")
-    arrays = [
-        check_real_array(value, name=name, cure="Pass counts.")
-        for value, name in zip((tp, n_pred, n_pos, n), names, strict=True)
-    ]
+    given = {"tp": tp, "n_pred": n_pred, "n_pos": n_pos, "n": n}
+    arrays = {
+        name: check_real_array(value, name=name, cure="Pass counts.")
+        for name, value in given.items()
+    }
     try:
-        tp, n_pred, n_pos, n = np.broadcast_arrays(*arrays)
+        tp, n_pred, n_pos, n = np.broadcast_arrays(*arrays.values())
     except ValueError as exc:
-        shapes = ", ".join(f"{k} {a.shape}" for k, a in zip(names, arrays, strict=True))
-        msg = f"`tp`, `n_pred`, `n_pos`, `n` must broadcast; got shapes {shapes}."
-        raise ValueError(msg) from exc
+        shapes = {name: array.shape for name, array in arrays.items()}
+        raise errors.not_broadcast(shapes) from exc
     with np.errstate(invalid="ignore"):  # inf - inf, which no comparison accepts
         reachable = (
             (n < np.inf)
@@ -258,41 +180,28 @@ def check_counts(
         )
     if not reachable.all():
         i = np.unravel_index(int(np.argmin(reachable)), reachable.shape)
-        got = ", ".join(
-            f"{k}={a[i]:g}" for k, a in zip(names, (tp, n_pred, n_pos, n), strict=True)
-        )
-        msg = (
-            "counts must satisfy max(0, n_pred + n_pos - n) <= tp <= "
-            f"min(n_pred, n_pos); got {got}. Check the order of the arguments: "
-            "(tp, n_pred, n_pos, n)."
-        )
-        raise ValueError(msg)
+        counts = (float(array[i]) for array in (tp, n_pred, n_pos, n))
+        raise errors.no_confusion_matrix(dict(zip(given, counts, strict=True)))
     return tp, n_pred, n_pos, n
 
 
 def check_finite_real(value: Any, *, name: str) -> None:
     """Refuse what is not a finite real number."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        msg = f"`{name}` must be a real number; got {value!r}."
-        raise TypeError(msg)
+        raise errors.not_real(name, value)
     try:
         finite = abs(float(value)) < np.inf
     except OverflowError:  # an int or a Fraction beyond every float
         finite = False
     if not finite:
-        msg = f"`{name}` must be finite; got {value!r}."
-        raise ValueError(msg)
+        raise errors.not_finite(name, value)
 
 
 def check_size(value: Any, *, name: str) -> None:
     """Refuse what is not a real number, or one whose products would overflow."""
     check_finite_real(value, name=name)
     if abs(float(value)) > _LARGEST:
-        msg = (
-            f"`{name}` must be at most {_LARGEST:g} in size; got {value!r}. Sums over "
-            "instances would overflow. Choose a larger unit."
-        )
-        raise ValueError(msg)
+        raise errors.too_large(name, value, _LARGEST)
 
 
 def plain_number(value: Any) -> Any:
@@ -308,11 +217,9 @@ def plain_number(value: Any) -> Any:
 def check_whole_number(value: Any, *, name: str) -> int:
     """Return a whole number that is not negative."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
-        msg = f"`{name}` must be a whole number; got {value!r}."
-        raise TypeError(msg)
+        raise errors.not_whole(name, value)
     if value < 0:
-        msg = f"`{name}` must not be negative; got {value}."
-        raise ValueError(msg)
+        raise errors.too_small(name, value, 0)
     return int(value)
 
 
@@ -320,24 +227,21 @@ def check_rate(value: Any, *, name: str) -> None:
     """Refuse what is not a number from 0 to 1."""
     check_finite_real(value, name=name)
     if not 0 <= value <= 1:
-        msg = f"`{name}` stands for a rate and must lie in [0, 1]; got {value!r}."
-        raise ValueError(msg)
+        raise errors.not_a_rate(name, value)
 
 
 def check_share(value: Any, *, name: str) -> float:
     """Return a number strictly between 0 and 1."""
     check_finite_real(value, name=name)
     if not 0 < value < 1:
-        msg = f"`{name}` must lie strictly between 0 and 1; got {value!r}."
-        raise ValueError(msg)
+        raise errors.not_within(name, "strictly between 0 and 1", value)
     return float(value)
 
 
 def check_coefficients(values: Any, *, name: str) -> None:
     """Refuse what is not a tuple of four finite real numbers."""
     if not isinstance(values, tuple) or len(values) != 4:
-        msg = f"`{name}` must be a tuple of four numbers; got {values!r}."
-        raise ValueError(msg)
+        raise errors.not_four_numbers(name, values)
     for i, value in enumerate(values):
         check_size(value, name=f"{name}[{i}]")
 
@@ -345,8 +249,7 @@ def check_coefficients(values: Any, *, name: str) -> None:
 def check_callable(function: Any, *, name: str) -> None:
     """Refuse what cannot be called."""
     if not callable(function):
-        msg = f"`{name}` must be callable; got {function!r}."
-        raise TypeError(msg)
+        raise errors.not_callable(name, function)
 
 
 def _refuse_large(array: FloatArray, *, name: str) -> None:
@@ -354,12 +257,7 @@ def _refuse_large(array: FloatArray, *, name: str) -> None:
     with np.errstate(invalid="ignore"):
         large = np.isfinite(array) & (np.abs(array) > _LARGEST)
     if large.any():
-        msg = (
-            f"metric {name!r} must be at most {_LARGEST:g} in size; its callable "
-            f"returned {float(array[large][0])}. Expected values would overflow. "
-            "Choose a larger unit."
-        )
-        raise ValueError(msg)
+        raise errors.returns_too_large(name, float(array[large][0]), _LARGEST)
 
 
 def check_custom_values(
@@ -376,22 +274,12 @@ def check_custom_values(
     """
     array = np.asarray(values)
     if array.dtype.kind not in "buif":
-        msg = (
-            f"metric {name!r} must return real numbers; its callable returned "
-            f"{type(values).__name__} with dtype {array.dtype}."
-        )
-        raise TypeError(msg)
+        raise errors.returns_no_numbers(name, values, array.dtype)
     if array.shape != shape:
         # A constant is still a metric; a sum over what it was given is a mistake.
-        if type(values) in (bool, int, float):
-            array = np.broadcast_to(array, shape)
-        else:
-            msg = (
-                f"metric {name!r} must return one value per confusion matrix; its "
-                f"callable returned shape {array.shape} for inputs of shape {shape}. "
-                "Write it with NumPy operations that work elementwise."
-            )
-            raise ValueError(msg)
+        if type(values) not in (bool, int, float):
+            raise errors.returns_other_shape(name, array.shape, shape)
+        array = np.broadcast_to(array, shape)
     array = array.astype(np.float64, copy=False)
     bad = ~np.isfinite(array)
     _refuse_large(array, name=name)
@@ -399,13 +287,8 @@ def check_custom_values(
         array = np.where(bad, undefined, array)
     elif bad.any():
         i = np.unravel_index(int(np.argmax(bad)), shape)
-        at = ", ".join(f"{k}={float(a[i]):g}" for k, a in arguments.items())
-        msg = (
-            f"metric {name!r} must be finite on every reachable confusion matrix; its "
-            f"callable returned {float(array[i])} at {at}. Handle that case in the "
-            "callable or pass `zero_division=`, the value where it divides by 0."
-        )
-        raise ValueError(msg)
+        at = {key: float(argument[i]) for key, argument in arguments.items()}
+        raise errors.returns_not_finite(name, float(array[i]), at)
     return array
 
 
@@ -413,25 +296,11 @@ def check_bounds(
     min_positives: Any, max_positives: Any, n: int, *, n_name: str = "y_proba"
 ) -> tuple[int, int]:
     """Return the allowed range of the number of predicted positives."""
-    for value, name in (
-        (min_positives, "min_positives"),
-        (max_positives, "max_positives"),
-    ):
-        if name == "max_positives" and value is None:
-            continue
-        check_whole_number(value, name=name)
-    low = int(min_positives)
-    high = n if max_positives is None else int(max_positives)
+    low, high = check_whole_number(min_positives, name="min_positives"), n
+    if max_positives is not None:
+        high = check_whole_number(max_positives, name="max_positives")
     if low > high and max_positives is not None:
-        msg = (
-            f"`max_positives` must be at least `min_positives`; got "
-            f"max_positives={high} < min_positives={low}."
-        )
-        raise ValueError(msg)
+        raise errors.bounds_cross(low, high)
     if low > n:
-        msg = (
-            f"`min_positives` must be at most the number of instances; got "
-            f"{low} with {n} entries in `{n_name}`."
-        )
-        raise ValueError(msg)
+        raise errors.too_few_instances(low, n, n_name)
     return low, min(high, n)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bestcut import _errors as errors
 from bestcut.metrics import Metric, get
 from bestcut.scores import expected_score
 
@@ -24,23 +25,13 @@ class ExpectedScorer:
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:
         """Return the expected score of ``estimator.predict(X)``."""
         if not hasattr(estimator, "predict_proba"):
-            msg = (
-                f"an expected score needs probabilities; {type(estimator).__name__} "
-                "has no predict_proba. Calibrate it, for example with "
-                "sklearn.calibration.CalibratedClassifierCV."
-            )
-            raise AttributeError(msg)
+            raise errors.no_probabilities(type(estimator).__name__)
         classes = np.asarray(estimator.classes_)
         if classes.size != 2:
-            msg = f"an expected score needs two classes; got {classes.tolist()}."
-            raise ValueError(msg)
+            raise errors.not_two_classes(classes.tolist())
         label = classes[1] if self.pos_label is None else self.pos_label
         if not np.any(classes == label):
-            msg = (
-                f"`pos_label` must be one of the classes {classes.tolist()}; got "
-                f"{label!r}."
-            )
-            raise ValueError(msg)
+            raise errors.not_a_class(label, classes.tolist())
         column = int(np.flatnonzero(classes == label)[0])
         p = np.asarray(estimator.predict_proba(X))[:, column]
         score = expected_score(

@@ -220,7 +220,7 @@ def test_columns_that_cannot_be_used_are_refused_at_once(engine, evaluations, de
         call(df, "word", *by)
     with pytest.raises(ValueError, match="`name` 'id' is a column already"):
         call(df, "p", *by, name="id")
-    with pytest.raises(TypeError, match="`name` must be a string; got 3"):
+    with pytest.raises(TypeError, match="`name` must be a string; got int"):
         call(df, "p", *by, name=3)
     with pytest.raises(ValueError, match="`metric` 'f11' is not known"):
         call(df, "p", *by, metric="f11")

@@ -384,7 +384,11 @@ class NeverFitted(KnownModel):
             bestcut.SolverMismatchError,
             "upside down",
         ),
-        ({"scope": "online"}, ValueError, "`scope` must be one of batch, fixed; got"),
+        (
+            {"scope": "online"},
+            ValueError,
+            "`scope` 'online' is not known. Known: batch, fixed.",
+        ),
         ({"goal": "mean"}, TypeError, "`goal` must be one of `bestcut.goals`"),
         ({"goal": Quantile}, TypeError, "`goal` must be a goal, not its class"),
         ({"at_least": 0.9}, TypeError, "`at_least` must map metrics"),

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bestcut import _errors as errors
 from bestcut._types import FloatArray
 from bestcut._validation import check_finite_real, check_labels, check_probabilities
 from bestcut.counts import NEGLIGIBLE, NOTHING, Law, convolved, law_of
@@ -247,11 +248,10 @@ def calibration_check(
 def _check_n_bins(n_bins: Any) -> int:
     """Return `n_bins` as an int of at least 1."""
     if isinstance(n_bins, bool | np.bool_) or not isinstance(n_bins, Integral):
-        msg = f"`n_bins` must be a whole number; got {n_bins!r}."
-        raise TypeError(msg)
+        raise errors.not_whole(name="n_bins", value=n_bins)
     if n_bins < 1:
-        msg = f"`n_bins` must be at least 1; got {n_bins}. Pass 1 for a single bin."
-        raise ValueError(msg)
+        cure = "Pass 1 for a single bin."
+        raise errors.too_small(name="n_bins", value=n_bins, least=1, cure=cure)
     return int(n_bins)
 
 
@@ -259,11 +259,9 @@ def _check_level(level: Any) -> float:
     """Return `level` as a float strictly between 0 and 1."""
     check_finite_real(level, name="level")
     if not 0 < level < 1:
-        msg = (
-            f"`level` must lie strictly between 0 and 1; got {level!r}. "
-            "Pass the share of false alarms to accept, such as 0.05."
-        )
-        raise ValueError(msg)
+        interval = "strictly between 0 and 1"
+        cure = "Pass the share of false alarms to accept, such as 0.05."
+        raise errors.not_within(name="level", interval=interval, value=level, cure=cure)
     return float(level)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bestcut import _errors as errors
 from bestcut._types import FloatArray
 from bestcut._validation import check_finite_real, check_probabilities
 from bestcut.counts import _exact
@@ -59,8 +60,7 @@ def poisson_binomial_window(y_proba: Any, tail: float = 1e-20) -> WindowedLaw:
     """
     check_finite_real(tail, name="tail")
     if not 0 <= tail < 1:
-        msg = f"`tail` must lie in [0, 1); got {tail!r}."
-        raise ValueError(msg)
+        raise errors.not_within(name="tail", interval="in [0, 1)", value=tail)
     return _exact.windowed_law(check_probabilities(y_proba), float(tail))
 
 
@@ -91,8 +91,7 @@ def remove(law: Any, probability: float) -> FloatArray:
     """
     array = check_probabilities(law, name="law")
     if array.size < 2:
-        msg = f"`law` must have at least two entries; got {array.size}."
-        raise ValueError(msg)
+        raise errors.too_short_to_remove(array.size)
     check_finite_real(probability, name="probability")
     check_probabilities([probability], name="probability")
     return _exact.remove_instance(array, float(probability))

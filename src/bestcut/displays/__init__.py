@@ -5,11 +5,14 @@ method, draws itself on an axes given as ``ax`` or on a new one, keeps what it d
 attributes ending in an underscore, and can be drawn again with ``plot``.
 """
 
+from bestcut import _errors
+
 try:
     import matplotlib as mpl  # noqa: F401
 except ImportError as error:
-    msg = "bestcut.displays needs matplotlib: pip install 'bestcut[plot]'"
-    raise ImportError(msg) from error
+    raise _errors.package_missing(
+        needed_by="bestcut.displays", package="matplotlib", extra="plot"
+    ) from error
 
 from bestcut.displays._calibration import CalibrationCheckDisplay
 from bestcut.displays._curve import ExpectedScoreDisplay

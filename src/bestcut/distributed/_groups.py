@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
-from bestcut.distributed._checks import no_probability
 from bestcut.many import decide_each
 from bestcut.metrics import Metric
 
@@ -49,7 +49,7 @@ class Rule(NamedTuple):
             pairs = zip(self.by, keys(i), strict=True)
             where = f"group {', '.join(f'{k}={v!r}' for k, v in pairs)}"
             what = f"`column` {self.column!r}"
-            raise no_probability(what, float(scores[i]), where)
+            raise errors.not_a_probability(what, float(scores[i]), where)
         each = decide_each(
             scores,
             self.metric,

@@ -16,15 +16,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._errors import InvalidProbabilityError
+from bestcut import _errors as errors
 from bestcut._types import FloatArray
 from bestcut._validation import check_bounds
-from bestcut.distributed._checks import (
-    Offender,
-    changed_between,
-    check_ranks,
-    too_many_scores,
-)
+from bestcut.distributed._checks import Offender, check_ranks
 from bestcut.metrics import Metric, get
 from bestcut.summary import Cut, ScoreSummary, Window
 
@@ -103,7 +98,7 @@ def summarise(chunks: Iterable[FloatArray], partition: int) -> Summarised:
     for chunk in chunks:
         try:
             summary.update(chunk)
-        except InvalidProbabilityError:
+        except errors.InvalidProbabilityError:
             at = int(np.argmin((chunk >= 0.0) & (chunk <= 1.0)))
             offender = Offender(partition, rows + at, float(chunk[at]))
             return Summarised(b"", 1, offender)
@@ -198,18 +193,19 @@ def find_cut(
     answers = run(summarise)
     summarised = merge(answers) if answers else summarise((), 0)
     if summarised.offender is not None:
-        raise summarised.offender.error(what)
+        partition, row, value = summarised.offender
+        where = f"partition {partition}, row {row}"
+        raise errors.not_a_probability(what, value, where)
     summary = ScoreSummary.from_bytes(summarised.data)
     bracket = summary.bracket(metric, min_positives=bounds[0], max_positives=bounds[1])
     found = run(Gather(bracket.window))
     gathered = merge(found) if found else Gather(bracket.window)((), 0)
     if not gathered.complete:
-        error = too_many_scores(metric.name, bracket.n_wanted, _MOST_SCORES)
-        raise error
+        raise errors.too_many_scores(metric.name, bracket.n_wanted, _MOST_SCORES)
     try:
         cut = bracket.refine(gathered.scores, gathered.counts)
     except ValueError as error:  # these are not the scores that were summed up
-        raise changed_between(keep) from error
+        raise errors.changed_between(keep) from error
     at_threshold = gathered.counts[gathered.scores == cut.threshold]
     return DistributedCut(
         **{field.name: getattr(cut, field.name) for field in fields(cut)},

@@ -10,22 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from bestcut import _errors as errors
+
 try:
     import dask
     import dask.array as da
     import dask.dataframe as dd
     import pandas as pd
 except ImportError as error:
-    msg = "bestcut.distributed.dask needs dask: pip install 'bestcut[dask]'"
-    raise ImportError(msg) from error
+    raise errors.package_missing(
+        needed_by="bestcut.distributed.dask", package="dask", extra="dask"
+    ) from error
 
 from bestcut._types import FloatArray
-from bestcut.distributed._checks import (
-    check_by,
-    check_columns,
-    check_new_column,
-    not_numbers,
-)
+from bestcut.distributed._checks import check_by, check_columns, check_new_column
 from bestcut.distributed._groups import FACTS, Rule
 from bestcut.distributed._passes import (
     DistributedCut,
@@ -123,29 +121,17 @@ def _scores(collection: Any, column: Any) -> tuple[Any, str]:
         scores, what = collection[column], f"`column` {column!r}"
     elif isinstance(collection, da.Array | dd.Series):
         if column is not None:
-            msg = (
-                f"`column` is for DataFrames; got {column!r} with a dask "
-                f"{type(collection).__name__}. Leave it out; a metric is passed as "
-                "`metric=`."
-            )
-            raise TypeError(msg)
+            raise errors.column_of_no_frame(column, collection)
         scores, what = collection, "`collection`"
         if collection.ndim != 1:
-            msg = (
-                f"`collection` must be 1-D; got shape {collection.shape}. Take the "
-                "positive class's column, for example `collection[:, 1]`."
-            )
-            raise ValueError(msg)
+            raise errors.not_one_dimensional(name="collection", shape=collection.shape)
     else:
-        msg = (
-            "`collection` must be a dask array, Series or DataFrame; got "
-            f"{type(collection).__name__}. For data in memory use `bestcut.decide`."
+        raise errors.wrong_collection(
+            collection, wanted="a dask array, Series or DataFrame", instead="decide"
         )
-        raise TypeError(msg)
     if getattr(scores.dtype, "kind", "O") not in "buif":
         cure = "Convert it first, with `.astype(float)`."
-        error = not_numbers(column, f"dtype {scores.dtype}", cure)
-        raise error
+        raise errors.not_numbers(column, f"dtype {scores.dtype}", cure)
     return scores, what
 
 
@@ -257,11 +243,9 @@ def decide_each(
     """
     chosen = check_question(metric, min_positives, max_positives)
     if not isinstance(collection, dd.DataFrame):
-        msg = (
-            f"`collection` must be a dask DataFrame; got {type(collection).__name__}. "
-            "For data in memory use `bestcut.decide_each`."
+        raise errors.wrong_collection(
+            collection, wanted="a dask DataFrame", instead="decide_each"
         )
-        raise TypeError(msg)
     _scores(collection, column)
     keys = check_by(by, list(collection.columns), FACTS)
     check_new_column(name, collection.columns)

@@ -16,23 +16,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bestcut import _errors as errors
+
 try:
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyspark import TaskContext
     from pyspark.sql import Window, functions as F, types as T
 except ImportError as error:
-    msg = "bestcut.distributed.spark needs PySpark: pip install 'bestcut[spark]'"
-    raise ImportError(msg) from error
+    raise errors.package_missing(
+        needed_by="bestcut.distributed.spark", package="PySpark", extra="spark"
+    ) from error
 
 from bestcut._types import FloatArray
-from bestcut.distributed._checks import (
-    changed_between,
-    check_by,
-    check_columns,
-    check_new_column,
-    not_numbers,
-)
+from bestcut.distributed._checks import check_by, check_columns, check_new_column
 from bestcut.distributed._groups import FACTS, Rule
 from bestcut.distributed._passes import (
     DistributedCut,
@@ -129,17 +126,14 @@ def decide(
 def _score(collection: Any, column: Any) -> Any:
     """Return the probabilities as an expression of doubles."""
     if not hasattr(collection, "mapInArrow"):
-        msg = (
-            "`collection` must be a Spark DataFrame; got "
-            f"{type(collection).__name__}. For data in memory use `bestcut.decide`."
+        raise errors.wrong_collection(
+            collection, wanted="a Spark DataFrame", instead="decide"
         )
-        raise TypeError(msg)
     check_columns(column, collection.columns, name="column")
     dtype = collection.schema[column].dataType
     if not isinstance(dtype, T.NumericType | T.BooleanType):
         cure = f"Convert it first, with `.cast('double')`: col({column!r})."
-        error = not_numbers(column, f"type {dtype.simpleString()}", cure)
-        raise error
+        raise errors.not_numbers(column, f"type {dtype.simpleString()}", cure)
     return _named(column).cast("double")
 
 
@@ -258,8 +252,7 @@ def _in_order(grouped: Any, wanted: int) -> _Last:
         if wanted <= count:
             return _Last(key, wanted, count, 16 * len(rows))
         wanted -= count
-    error = changed_between(_KEEP)
-    raise error
+    raise errors.changed_between(_KEEP)
 
 
 def decide_each(

@@ -9,11 +9,14 @@ Needs scikit-learn: ``pip install bestcut[sklearn]``. The paper's three contende
   classifier's ``predict``.
 """
 
+from bestcut import _errors
+
 try:
     import sklearn as _sklearn  # noqa: F401
 except ImportError as error:
-    msg = "bestcut.estimators needs scikit-learn: pip install 'bestcut[sklearn]'"
-    raise ImportError(msg) from error
+    raise _errors.package_missing(
+        needed_by="bestcut.estimators", package="scikit-learn", extra="sklearn"
+    ) from error
 
 from bestcut.estimators._expected import ExpectedMetricClassifier
 from bestcut.estimators._multilabel import ExpectedMetricMultilabelClassifier

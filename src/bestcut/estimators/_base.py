@@ -26,6 +26,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from bestcut import _errors as errors
 from bestcut._types import FloatArray
 from bestcut._validation import check_probabilities
 
@@ -82,12 +83,7 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         """
         X, y = indexable(X, y)
         if np.ndim(y) == 2 and np.shape(y)[1] > 1:
-            msg = (
-                f"{type(self).__name__} takes one label per row; got y of shape "
-                f"{np.shape(y)}. Use ExpectedMetricMultilabelClassifier, or decide "
-                "each column by itself with sklearn.multioutput.MultiOutputClassifier."
-            )
-            raise ValueError(msg)
+            raise errors.several_labels(type(self).__name__, np.shape(y))
         y = column_or_1d(y, warn=True)
         self._check_target(y)
         if get_config()["enable_metadata_routing"]:
@@ -101,29 +97,14 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
     def _check_target(self, y: NDArray[Any]) -> None:
         assert_all_finite(y, input_name="y")
         kind = type_of_target(y, input_name="y", raise_unknown=True)
-        name = type(self).__name__
         if kind != "binary":
-            msg = (
-                "Only binary classification is supported. The type of the target is "
-                f"{kind}. Decide about one class, `y == label`, or about each with "
-                "sklearn.multioutput.MultiOutputClassifier on "
-                "sklearn.preprocessing.label_binarize(y, classes=...). "
-                f"(Unknown label type: {kind}.)"
-            )
-            raise ValueError(msg)
+            raise errors.not_binary(kind)
         classes = np.unique(y)
         if classes.size < 2:
-            msg = (
-                f"{name} needs instances of two classes; got {classes.size} class(es) "
-                f"{classes.tolist()} in {y.size} sample(s)."
-            )
-            raise ValueError(msg)
+            name = type(self).__name__
+            raise errors.too_few_classes(name, classes.tolist(), y.size)
         if self.pos_label is not None and not np.any(classes == self.pos_label):
-            msg = (
-                f"`pos_label` must be one of the classes {classes.tolist()}; got "
-                f"{self.pos_label!r}."
-            )
-            raise ValueError(msg)
+            raise errors.not_a_class(self.pos_label, classes.tolist())
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -200,18 +181,11 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         model = clone(self._model()).fit(X, y, **fit_params)
         name = type(self).__name__
         if not any(hasattr(model, response) for response in self._responses):
-            msg = (
-                f"{name} needs a model with {' or '.join(self._responses)}; "
-                f"{type(self.estimator).__name__} has none. {self._cure}"
-            )
-            raise AttributeError(msg)
+            inner = type(self.estimator).__name__
+            raise errors.without_response(name, self._responses, inner, self._cure)
         if not np.array_equal(model.classes_, classes):
-            msg = (
-                f"{name} needs a model of the classes {classes.tolist()}; it was "
-                f"fitted on {np.asarray(model.classes_).tolist()}. Every training fold "
-                "must have both classes, and a frozen model the classes of y."
-            )
-            raise ValueError(msg)
+            fitted_on = np.asarray(model.classes_).tolist()
+            raise errors.other_classes(name, classes.tolist(), fitted_on)
         return model
 
     @available_if(_inner_has("predict_proba"))

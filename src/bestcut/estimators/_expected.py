@@ -14,9 +14,9 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from bestcut import _errors as errors
 from bestcut._decide import Decision, decide
 from bestcut._empirical import threshold_between
-from bestcut._errors import InfeasibleError
 from bestcut._types import FloatArray
 from bestcut._validation import check_bounds
 from bestcut.estimators._base import BinaryDecisionClassifier
@@ -147,18 +147,13 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
     def _check_parameters(self) -> None:
         """Say what is wrong with them before anything is fitted."""
         if self.scope not in _SCOPES:
-            msg = f"`scope` must be one of {', '.join(_SCOPES)}; got {self.scope!r}."
-            raise ValueError(msg)
+            raise errors.unknown_name(kind="scope", given=self.scope, known=_SCOPES)
         twice = self.scope == "fixed" and self.calibration is not None
         if twice and isinstance(self.cv, Iterable) and not hasattr(self.cv, "split"):
-            msg = (
-                "`cv` must be a number of folds or a splitter with scope='fixed' and "
-                "calibration, which splits each fold again; got "
-                f"{type(self.cv).__name__}."
-            )
-            raise ValueError(msg)
+            raise errors.cannot_split_again(self.cv)
         check_bounds(self.min_positives, self.max_positives, sys.maxsize)
-        with suppress(InfeasibleError):  # of an empty batch; another may be feasible
+        # An empty batch may be infeasible where another is not.
+        with suppress(errors.InfeasibleError):
             self._decide([], 0, None)
 
     def _best_threshold(self, probabilities: FloatArray) -> float:
@@ -182,15 +177,10 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
         found = []
         for first, last in ((low, above), (upto, high)):
             if first <= last:
-                with suppress(InfeasibleError):
+                with suppress(errors.InfeasibleError):
                     found.append(self._untied(probabilities, first, last))
         if not found:
-            msg = (
-                "no threshold satisfies the constraints on the training data: its "
-                f"probabilities tie at {decision.threshold:.6g}. Ask for less, or use "
-                "scope='batch'."
-            )
-            raise InfeasibleError(msg)
+            raise errors.infeasible_threshold(decision.threshold)
         return max(found, key=_goodness)
 
     def _decide(

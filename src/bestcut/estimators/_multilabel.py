@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from bestcut import _errors as errors
 from bestcut._types import FloatArray
 from bestcut.many.multilabel import MultilabelDecision, decide
 from bestcut.metrics import Metric
@@ -114,20 +115,10 @@ class ExpectedMetricMultilabelClassifier(
         """
         kind = type_of_target(Y, input_name="Y", raise_unknown=True)
         if kind != "multilabel-indicator":
-            msg = (
-                "ExpectedMetricMultilabelClassifier takes a matrix of 0 and 1, a "
-                f"column for each label; got a {kind} target. For one label use "
-                "ExpectedMetricClassifier; for lists of labels, "
-                "sklearn.preprocessing.MultiLabelBinarizer."
-            )
-            raise ValueError(msg)
+            raise errors.not_multilabel(kind)
         values = np.unique(Y.data if hasattr(Y, "tocsr") else np.asarray(Y))
         if not np.isin(values, (0, 1)).all():
-            msg = (
-                f"`Y` must hold only 0 and 1; got {values.tolist()}. Compare with the "
-                "positive class first."
-            )
-            raise ValueError(msg)
+            raise errors.other_values(name="Y", values=values.tolist())
         self._decide(np.zeros((0, 1)))  # what is wrong with the metric, say it now
         self.estimator_ = clone(self.estimator).fit(X, Y, **params)
         self.n_labels_ = int(np.shape(Y)[1])

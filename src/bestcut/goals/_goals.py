@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_finite_real, check_share
 from bestcut.metrics import Metric
@@ -200,12 +201,7 @@ class Quantile(LawGoal):
 def check_goal(goal: Any) -> Goal:
     """Return a goal, refusing anything else."""
     if isinstance(goal, type) and issubclass(goal, Goal):
-        msg = f"`goal` must be a goal, not its class; pass {goal.__name__}(...)."
-        raise TypeError(msg)
+        raise errors.not_its_class(goal)
     if not isinstance(goal, Mean | LawGoal):
-        msg = (
-            f"`goal` must be one of `bestcut.goals`; got {goal!r}. For example "
-            "bestcut.goals.Quantile(0.1)."
-        )
-        raise TypeError(msg)
+        raise errors.not_a_goal(goal)
     return goal

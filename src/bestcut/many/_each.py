@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bestcut import _errors as errors
 from bestcut._types import EPS, BoolArray, FloatArray
 from bestcut._validation import (
     check_bounds,
@@ -133,8 +134,7 @@ def decide_each(
     chosen = get(metric)
     threads = max(check_whole_number(n_jobs, name="n_jobs"), 1)
     if axis not in (0, 1):
-        msg = f"`axis` must be 1 (each row) or 0 (each column); got {axis!r}."
-        raise ValueError(msg)
+        raise errors.not_an_axis(axis)
     select_solver("auto", chosen, 0)  # refuses a metric without the ranking principle
     bounds = min_positives, max_positives
     if groups is not None:

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from bestcut._errors import SolverMismatchError
+from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_bounds, check_label_matrix, check_weights
 from bestcut.metrics import Affine, Metric, get, is_affine, names, ratio
@@ -113,12 +113,10 @@ def decide_from_samples(
     draws = check_label_matrix(Y_samples, None, name="Y_samples")
     count, n = draws.shape
     if count == 0:
-        msg = "`Y_samples` must hold at least one draw; got none."
-        raise ValueError(msg)
+        raise errors.no_draws()
     weight = check_weights(sample_weight, count)
     if weight.sum() <= 0:
-        msg = "`sample_weight` must not be 0 for every draw."
-        raise ValueError(msg)
+        raise errors.no_weight()
     low, high = check_bounds(min_positives, max_positives, n, n_name="each draw")
     weight = weight / weight.sum()
     k, value = _best_size(draws, weight, affine, low, high)
@@ -134,11 +132,7 @@ def _affine(metric: Metric) -> Affine:
     if is_affine(metric):
         return metric
     usable = [name for name in names() if is_affine(get(name))]
-    msg = (
-        f"`metric` must be affine in TP here; {metric.name!r} is not. These are: "
-        f"{', '.join(usable)}."
-    )
-    raise SolverMismatchError(msg)
+    raise errors.not_affine(metric.name, usable)
 
 
 def _best_size(

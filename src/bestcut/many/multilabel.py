@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from bestcut import _errors as errors
 from bestcut._decide import decide as decide_one
-from bestcut._errors import unknown_name
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_label_matrix, check_matrix
 from bestcut.many._average import PredictionSet
@@ -221,15 +221,11 @@ def score_distribution(
     if kind == "macro":
         matrix, labels = matrix.T, labels.T
     if matrix.shape[0] == 0:
-        msg = (
-            f"`Y_proba` must have something to average over; got shape {matrix.shape}."
-        )
-        raise ValueError(msg)
+        raise errors.nothing_to_average(matrix.shape)
     return ScoreDistribution(PredictionSet(matrix, labels), chosen)
 
 
 def _check_average(average: Any) -> str:
     if average not in _AVERAGES:
-        error = unknown_name("average", average, _AVERAGES)
-        raise error
+        raise errors.unknown_name(kind="average", given=average, known=_AVERAGES)
     return str(average)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
-from bestcut._errors import not_affine
+from bestcut._errors import denominator_with_tp
 from bestcut._types import EPS, FloatArray
 from bestcut._validation import check_counts, check_real_array
 
@@ -351,7 +351,7 @@ class FractionalLinearMetric(Metric):
         """Return alpha, beta and delta of a metric with d1 = 0."""
         c, d = self.coefficients()
         if d[1] != 0:
-            raise not_affine(self.name, d[1])
+            raise denominator_with_tp(self.name, d[1])
         beta, delta = (_without_tp(x, n_pred, n_pos, n) for x in (c, d))
         return float(c[1]), beta, delta
 

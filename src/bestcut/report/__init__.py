@@ -3,11 +3,14 @@
 Needs vl-convert-python, which brings the charts: ``pip install bestcut[report]``.
 """
 
+from bestcut import _errors
+
 try:
     import vl_convert  # noqa: F401
 except ImportError as error:
-    msg = "bestcut.report needs vl-convert-python: pip install 'bestcut[report]'"
-    raise ImportError(msg) from error
+    raise _errors.package_missing(
+        needed_by="bestcut.report", package="vl-convert-python", extra="report"
+    ) from error
 
 from bestcut.report._report import ALSO, Report, make_report
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bestcut import _errors as errors
 from bestcut._validation import check_probabilities
 from bestcut.metrics import Metric, get
 from bestcut.report import _words as words
@@ -142,16 +143,14 @@ def make_report(
     heading = f"The best cut for {metrics[0].label}" if title is None else title
     for name, text in (("title", heading), ("source", source)):
         if not isinstance(text, str):
-            msg = f"`{name}` must be a string; got {type(text).__name__}."
-            raise TypeError(msg)
+            raise errors.wrong_kind(name, "a string", text)
     cuts, scores = compute(p, metrics)
     return Report(heading, source, cuts, tuple(scores))
 
 
 def _listed(also: Any) -> Sequence[str | Metric]:
     if isinstance(also, str | Metric) or not isinstance(also, Sequence):
-        msg = f'`also` must be a list of metrics; got {also!r}. Pass ["f1", "mcc"].'
-        raise TypeError(msg)
+        raise errors.not_metrics(also)
     return also
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bestcut import _errors as errors
 from bestcut._types import FloatArray
 from bestcut._validation import (
     check_finite_real,
@@ -136,8 +137,10 @@ class ScoreDistribution:
         bad = ~((levels >= 0) & (levels <= 1))
         if bad.any():
             first = float(levels[bad].ravel()[0])
-            msg = f"`q` must lie in [0, 1]; got {first}. Pass 0.05 for 5%."
-            raise ValueError(msg)
+            cure = "Pass 0.05 for 5%."
+            raise errors.not_within(
+                name="q", interval="in [0, 1]", value=first, cure=cure
+            )
         flat = [self._quantile(level) for level in levels.ravel().tolist()]
         return np.array(flat).reshape(levels.shape) if levels.ndim else flat[0]
 
@@ -240,8 +243,7 @@ class ScoreDistribution:
         """
         count = check_whole_number(size, name="size")
         if rng is None:
-            msg = "`rng` must be a seed or a numpy Generator; got None. Pass rng=0."
-            raise TypeError(msg)
+            raise errors.no_generator()
         return self._source.sample(self.metric, count, np.random.default_rng(rng))
 
     def __repr__(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 
+from bestcut import _errors as errors
 from bestcut._validation import check_labels, check_probabilities
 from bestcut.metrics import Metric, get
 from bestcut.scores._confusion import ConfusionDistribution
@@ -145,10 +146,6 @@ def _one_or_many(
     results: dict[str, Result] = {}
     for chosen in map(get, metric):
         if chosen.name in results:
-            msg = (
-                "`metric` must hold metrics of different names; got "
-                f"{chosen.name!r} twice."
-            )
-            raise ValueError(msg)
+            raise errors.same_name_twice(chosen.name)
         results[chosen.name] = compute(chosen)
     return results

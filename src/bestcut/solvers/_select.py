@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bestcut._errors import SolverMismatchError, unknown_name, without_principle
+from bestcut import _errors as errors
 from bestcut.metrics import Metric, Trait, check_metric
 from bestcut.solvers._base import Solver
 from bestcut.solvers._cubic import CubicSolver
@@ -44,8 +44,7 @@ def select_solver(name: str, metric: Metric, n: int) -> Solver:
     elif isinstance(name, str) and name in SOLVERS:
         solver = SOLVERS[name]
     else:
-        error = unknown_name("solver", name, [*SOLVERS, "auto"])
-        raise error
+        raise errors.unknown_name(kind="solver", given=name, known=[*SOLVERS, "auto"])
     if solver.needs_prp:
         _refuse_without_prp(metric, n)
     problem = _mismatch(solver, metric, n)
@@ -55,8 +54,7 @@ def select_solver(name: str, metric: Metric, n: int) -> Solver:
             for other in SOLVERS.values()
             if _mismatch(other, metric, n) is None
         ]
-        msg = f"solver {name!r} {problem}. Solvers that accept it: {', '.join(usable)}."
-        raise SolverMismatchError(msg)
+        raise errors.solver_mismatch(name, problem, usable)
     return solver
 
 
@@ -87,5 +85,4 @@ def _refuse_without_prp(metric: Metric, n: int) -> None:
         else f'Only solver="exhaustive" could do it, and only for n <= {limit}; n is '
         f"{n} here."
     )
-    error = without_principle(metric.name, check.reason, way_out)
-    raise error
+    raise errors.without_principle(metric.name, check.reason, way_out)

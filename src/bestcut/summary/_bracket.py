@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._errors import other_scores
+from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import (
     check_multiplicities,
@@ -333,8 +333,7 @@ class Bracket:
         if wrong.size:
             shape, i = geometry(), wrong[-1]
             ends = float(shape.low[i]), float(shape.high[i])
-            error = other_scores(*ends, int(expected[i]), int(given[i]))
-            raise error
+            raise errors.other_scores(*ends, int(expected[i]), int(given[i]))
         where = np.zeros(BINS, dtype=np.intp)
         where[table.key] = np.arange(len(table))
         bins = where[keys]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bestcut._errors import unreadable_summary, without_principle
+from bestcut import _errors as errors
 from bestcut._validation import check_bounds, check_probabilities
 from bestcut.metrics import Metric, check_metric, get
 from bestcut.summary._bins import BINS, MOMENTS, count_and_moments
@@ -129,8 +129,7 @@ class ScoreSummary:
         3
         """
         if not isinstance(other, ScoreSummary):
-            msg = f"`other` must be a ScoreSummary; got {type(other).__name__}."
-            raise TypeError(msg)
+            raise errors.wrong_kind(name="other", kind="a ScoreSummary", value=other)
         out = ScoreSummary()
         out._count = self._count + other._count
         out._moments = self._moments + other._moments
@@ -174,10 +173,9 @@ class ScoreSummary:
         chosen = get(metric)
         check = check_metric(chosen)
         if not check.prp:
-            error = without_principle(
+            raise errors.without_principle(
                 chosen.name, check.reason, 'See `bestcut.decide(solver="exhaustive")`.'
             )
-            raise error
         low, high = check_bounds(min_positives, max_positives, self.n)
         return Bracket(self._table(), chosen, low, high)
 
@@ -231,8 +229,7 @@ class ScoreSummary:
         0.75
         """
         if not isinstance(data, bytes | bytearray | memoryview):
-            msg = f"`data` must be bytes; got {type(data).__name__}."
-            raise TypeError(msg)
+            raise errors.wrong_kind(name="data", kind="bytes", value=data)
         records = _records(bytes(data))
         summary = cls()
         bins = records["bin"].astype(np.intp)
@@ -250,11 +247,11 @@ class ScoreSummary:
 def _records(data: bytes) -> Any:
     """Return the records of stored bytes, refusing what no summary can hold."""
     if len(data) < _HEADER.size:
-        error = unreadable_summary(f"it has {len(data)} bytes, fewer than a header")
-        raise error
+        reason = f"it has {len(data)} bytes, fewer than a header"
+        raise errors.unreadable_summary(reason)
     magic, version, bins, checksum = _HEADER.unpack_from(data)
     body = data[_HEADER.size :]
-    reason = None
+    reason = ""
     if magic != _MAGIC:
         reason = "it begins with something else"
     elif version != _VERSION:
@@ -263,13 +260,11 @@ def _records(data: bytes) -> Any:
         reason = f"it has {len(body)} bytes where {bins} bins should be"
     elif zlib.crc32(body) != checksum:
         reason = "its checksum is wrong"
-    if reason is not None:
-        error = unreadable_summary(reason)
-        raise error
+    if reason:
+        raise errors.unreadable_summary(reason)
     records = np.frombuffer(body, dtype=_RECORD)
     if not _is_possible(records):
-        error = unreadable_summary("it holds numbers that no scores have")
-        raise error
+        raise errors.unreadable_summary(reason="it holds numbers that no scores have")
     return records
 
 

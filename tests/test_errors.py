@@ -1,0 +1,118 @@
+"""The rule of sentences: what refuses something is written in `_errors.py`."""
+
+import ast
+import builtins
+
+import pytest
+
+from bestcut import _errors
+from layers import SRC
+
+# Files and folders that write sentences of their own, and why.
+EXCEPTIONS = {
+    "_errors.py": "it owns the sentences",
+    "metrics": "the parser's sentences show the formula; the others are to follow",
+    "files": "a file's error names its place; `files` has its own class for that",
+    "cli": "what is wrong with a command line is said in options, by click",
+}
+SENTENCES = sorted(
+    name
+    for name, thing in vars(_errors).items()
+    if not name.startswith("_") and getattr(thing, "__module__", "") == _errors.__name__
+)
+
+
+def is_exempt(path):
+    return path.relative_to(SRC).parts[0] in EXCEPTIONS
+
+
+FILES = [path for path in sorted(SRC.rglob("*.py")) if not is_exempt(path)]
+
+
+def is_exception(function):
+    """Return whether what is called is an exception, by its name."""
+    name = getattr(function, "attr", getattr(function, "id", ""))
+    known = getattr(builtins, name, getattr(_errors, name, None))
+    if known is None:
+        return name.endswith(("Error", "Exception"))
+    return isinstance(known, type) and issubclass(known, BaseException)
+
+
+def is_text(node):
+    """Return whether an expression is, or holds, a text that is written out."""
+    return any(
+        isinstance(part, ast.JoinedStr)
+        or (isinstance(part, ast.Constant) and isinstance(part.value, str))
+        for part in ast.walk(node)
+    )
+
+
+def own_sentences(source):
+    """Return the lines that make an exception with a sentence, or write one as `msg`.
+
+    An exception without arguments says nothing, and may be raised anywhere.
+    """
+    lines = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            wrong = is_exception(node.func) and (node.args or node.keywords)
+        elif isinstance(node, ast.Assign):
+            names = {getattr(target, "id", "") for target in node.targets}
+            wrong = names & {"msg", "message"} and is_text(node.value)
+        else:
+            wrong = False
+        if wrong:
+            lines.append(node.lineno)
+    return sorted(lines)
+
+
+def names_in(source):
+    """Return every name and attribute that a file uses."""
+    nodes = list(ast.walk(ast.parse(source)))
+    used = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return used | {node.id for node in nodes if isinstance(node, ast.Name)}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SRC)))
+def test_a_module_leaves_its_sentences_to_errors(path):
+    assert own_sentences(path.read_text()) == []
+
+
+@pytest.mark.parametrize("place", EXCEPTIONS)
+def test_an_exception_to_the_rule_is_needed(place):
+    where = SRC / place
+    files = [where] if where.is_file() else where.rglob("*.py")
+    assert any(own_sentences(path.read_text()) for path in files)
+
+
+def test_every_sentence_is_used():
+    used = set().union(*(names_in(path.read_text()) for path in SRC.rglob("*.py")))
+    assert set(SENTENCES) <= used
+    assert len(SENTENCES) > 50
+
+
+def test_a_sentence_elsewhere_is_found():
+    bad = """
+import errors
+def f(x):
+    if x == 1:
+        raise ValueError("must not be 1")
+    if x == 2:
+        msg = f"must not be {x}"
+        raise TypeError(msg)
+    if x == 3:
+        error = errors.InfeasibleError(f"{x}")
+        raise error
+    if x == 4:
+        return FileError.of(x), OtherError(text="no")
+    if x == 5:
+        msg = ("a " + str(x))
+    name, count = str(x), dict(a="b")
+    raise errors.not_whole(name, x) from None
+def g(x):
+    try:
+        raise NotImplementedError
+    except ValueError:
+        raise TypeError() from None
+"""
+    assert own_sentences(bad) == [5, 7, 8, 10, 13, 15]
