@@ -3,9 +3,11 @@
 import ast
 import builtins
 
+import numpy as np
 import pytest
 
-from bestcut import _errors
+import bestcut
+from bestcut import _errors, multilabel
 from layers import SRC
 
 # Files and folders that write sentences of their own, and why.
@@ -116,3 +118,48 @@ def g(x):
         raise TypeError() from None
 """
     assert own_sentences(bad) == [5, 7, 8, 10, 13, 15]
+
+
+# --- one refusal of a metric that ranking may not maximise ---------------------------
+
+UPSIDE_DOWN = bestcut.metrics.from_counts(
+    lambda tp, fp, fn, tn: fp - tp, name="upside down"
+)
+EACH = 'Decide one problem after the other, with `bestcut.decide(solver="exhaustive")`.'
+WAYS_OUT = {
+    "few instances": (
+        lambda: bestcut.decide([0.5], UPSIDE_DOWN),
+        'Use solver="exhaustive", which looks at every label vector (n <= 20).',
+    ),
+    "many instances": (
+        lambda: bestcut.decide(np.full(30, 0.5), UPSIDE_DOWN),
+        'Only solver="exhaustive" could do it, and only for n <= 20; n is 30 here.',
+    ),
+    "constraint": (
+        lambda: bestcut.decide([0.5], at_least={UPSIDE_DOWN: 0.1}),
+        "Leave it out: a prediction that is no cut of the ranking may be needed to "
+        "satisfy it.",
+    ),
+    "summary": (
+        lambda: bestcut.ScoreSummary().bracket(UPSIDE_DOWN),
+        'See `bestcut.decide(solver="exhaustive")`.',
+    ),
+    "rows": (lambda: bestcut.decide_each([[0.5]], UPSIDE_DOWN), EACH),
+    "multi-label": (
+        lambda: multilabel.decide([[0.5]], UPSIDE_DOWN, average="micro"),
+        EACH,
+    ),
+}
+
+
+@pytest.mark.parametrize("place", WAYS_OUT)
+def test_a_metric_without_the_principle_is_refused_in_one_sentence(place):
+    call, way_out = WAYS_OUT[place]
+    with pytest.raises(bestcut.SolverMismatchError) as caught:
+        call()
+    role = "`at_least` metric" if place == "constraint" else "metric"
+    reason = bestcut.check_metric(UPSIDE_DOWN).reason
+    assert str(caught.value) == (
+        f"{role} 'upside down' is not known to satisfy the probability ranking "
+        f"principle, so ranking and cutting may miss its optimum. {reason} {way_out}"
+    )

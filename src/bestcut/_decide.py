@@ -15,9 +15,14 @@ from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_bounds, check_finite_real, check_probabilities
 from bestcut.goals import Goal, GoalSearch, LawGoal, Mean, check_goal
-from bestcut.metrics import Metric, check_metric, get
+from bestcut.metrics import Metric, get
 from bestcut.scores import Predicted, Prediction
-from bestcut.search import exchange_allowance, gap_in_words, gap_scope
+from bestcut.search import (
+    exchange_allowance,
+    gap_in_words,
+    gap_scope,
+    require_ranking,
+)
 from bestcut.solvers import SOLVERS, Solution, Solver, cuts_between, select_solver
 
 _MEAN = Mean()
@@ -294,15 +299,12 @@ def _check_floors(at_least: Any) -> dict[Metric, float]:
         check_finite_real(floor, name=f"at_least[{metric.name!r}]")
         if not metric.greater_is_better:
             raise errors.constrained_loss(metric.name)
-        check = check_metric(metric)
-        if not check.prp:
-            way_out = (
-                "Leave it out: a prediction that is no cut of the ranking may be "
-                "needed to satisfy it."
-            )
-            raise errors.without_principle(
-                metric.name, check.reason, way_out, role="`at_least` metric"
-            )
+        require_ranking(
+            metric,
+            way_out="Leave it out: a prediction that is no cut of the ranking may be "
+            "needed to satisfy it.",
+            role="`at_least` metric",
+        )
         floors[metric] = max(float(floor), floors.get(metric, -np.inf))
     return floors
 

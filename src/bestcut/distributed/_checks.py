@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from bestcut import _errors as errors
-from bestcut.metrics import Metric, check_metric
 
 
 class Offender(NamedTuple):
@@ -15,15 +14,6 @@ class Offender(NamedTuple):
     partition: int
     row: int
     value: float
-
-
-def check_ranks(metric: Metric) -> Metric:
-    """Return a metric that may be maximised by ranking and cutting."""
-    check = check_metric(metric)
-    if not check.prp:
-        way_out = "Choose another metric."
-        raise errors.without_principle(metric.name, check.reason, way_out)
-    return metric
 
 
 def check_columns(given: Any, known: Iterable[str], *, name: str) -> None:

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from bestcut import _errors as errors
 from bestcut._types import FloatArray
 from bestcut._validation import check_bounds
-from bestcut.distributed._checks import Offender, check_ranks
+from bestcut.distributed._checks import Offender
 from bestcut.metrics import Metric, get
+from bestcut.search import require_ranking
 from bestcut.summary import Cut, ScoreSummary, Window
 
 # Different scores that may travel to the driver, with 16 bytes each.
@@ -161,7 +162,8 @@ def check_question(
     metric: str | Metric, min_positives: int, max_positives: int | None
 ) -> Metric:
     """Return the metric; refuse what can be refused before anything is computed."""
-    chosen = check_ranks(get(metric))
+    chosen = get(metric)
+    require_ranking(chosen, way_out="Choose another metric.")
     check_bounds(min_positives, max_positives, sys.maxsize)
     return chosen
 

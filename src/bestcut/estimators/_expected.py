@@ -21,7 +21,8 @@ from bestcut._types import FloatArray
 from bestcut._validation import check_bounds
 from bestcut.estimators._base import BinaryDecisionClassifier
 from bestcut.goals import Goal, LawGoal, Mean
-from bestcut.metrics import Metric
+from bestcut.metrics import Metric, get
+from bestcut.search import require_ranking
 
 _SCOPES = ("batch", "fixed")
 
@@ -152,6 +153,10 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
         if twice and isinstance(self.cv, Iterable) and not hasattr(self.cv, "split"):
             raise errors.cannot_split_again(self.cv)
         check_bounds(self.min_positives, self.max_positives, sys.maxsize)
+        require_ranking(
+            get(self.metric),
+            way_out="Use PluginThresholdClassifier, which takes any metric.",
+        )
         # An empty batch may be infeasible where another is not.
         with suppress(errors.InfeasibleError):
             self._decide([], 0, None)

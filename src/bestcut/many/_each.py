@@ -21,10 +21,20 @@ from bestcut._validation import (
 from bestcut.many._blocks import Block, EqualRows, Rows, UnevenRows, blocks_of
 from bestcut.many._fractional import Kernel
 from bestcut.metrics import Metric, get
-from bestcut.search import exchange_allowance, gap_in_words, gap_scope
+from bestcut.search import (
+    exchange_allowance,
+    gap_in_words,
+    gap_scope,
+    require_ranking,
+)
 from bestcut.solvers import select_solver
 
 _ANY = int(np.iinfo(np.int64).max)  # problems of different sizes have no common bound
+
+# For a metric without the ranking principle.
+ONE_BY_ONE = (
+    'Decide one problem after the other, with `bestcut.decide(solver="exhaustive")`.'
+)
 
 _TIED = 64 * EPS
 
@@ -135,7 +145,7 @@ def decide_each(
     threads = max(check_whole_number(n_jobs, name="n_jobs"), 1)
     if axis not in (0, 1):
         raise errors.not_an_axis(axis)
-    select_solver("auto", chosen, 0)  # refuses a metric without the ranking principle
+    require_ranking(chosen, way_out=ONE_BY_ONE)
     bounds = min_positives, max_positives
     if groups is not None:
         return _decide_groups(y_proba, groups, chosen, bounds, threads)

@@ -26,10 +26,10 @@ from bestcut._decide import decide as decide_one
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_label_matrix, check_matrix
 from bestcut.many._average import PredictionSet
-from bestcut.many._each import decide_each
+from bestcut.many._each import ONE_BY_ONE, decide_each
 from bestcut.metrics import Metric, get
 from bestcut.scores import Prediction, ScoreDistribution
-from bestcut.search import gap_in_words
+from bestcut.search import gap_in_words, require_ranking
 
 __all__ = ["MultilabelDecision", "decide", "expected_score", "score_distribution"]
 
@@ -132,6 +132,7 @@ def decide(
     matrix = check_matrix(Y_proba, name="Y_proba")
     bounds = {"min_positives": min_positives, "max_positives": max_positives}
     if kind == "micro":
+        require_ranking(chosen, way_out=ONE_BY_ONE)
         one = decide_one(matrix.ravel(), chosen, **bounds)  # type: ignore[arg-type]
         labels = one.labels.reshape(matrix.shape)
         each, error = np.array([one.expected_score]), one.error

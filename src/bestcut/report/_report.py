@@ -13,6 +13,7 @@ from bestcut.metrics import Metric, get
 from bestcut.report import _words as words
 from bestcut.report._numbers import Cuts, Scores, compute
 from bestcut.report._page import page_of
+from bestcut.search import require_ranking
 
 ALSO = (
     "f1",
@@ -139,6 +140,8 @@ def make_report(
     (True, True)
     """
     metrics = _different([metric, *_listed(also)])
+    for chosen in metrics:
+        require_ranking(chosen, way_out="Choose another metric.")
     p = check_probabilities(y_proba)
     heading = f"The best cut for {metrics[0].label}" if title is None else title
     for name, text in (("title", heading), ("source", source)):

@@ -1,6 +1,7 @@
 """Where the best cut is: one proved search over a table of parts."""
 
 from bestcut.search._changes import RARE
+from bestcut.search._principle import require_ranking
 from bestcut.search._runs import (
     BestCut,
     Found,
@@ -33,5 +34,6 @@ __all__ = [
     "gap_scope",
     "gap_to",
     "outside",
+    "require_ranking",
     "whole_curve_best",
 ]

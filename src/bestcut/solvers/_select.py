@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bestcut import _errors as errors
-from bestcut.metrics import Metric, Trait, check_metric
+from bestcut.metrics import Metric, Trait
+from bestcut.search import require_ranking
 from bestcut.solvers._base import Solver
 from bestcut.solvers._cubic import CubicSolver
 from bestcut.solvers._exhaustive import ExhaustiveSolver
@@ -46,7 +47,7 @@ def select_solver(name: str, metric: Metric, n: int) -> Solver:
     else:
         raise errors.unknown_name(kind="solver", given=name, known=[*SOLVERS, "auto"])
     if solver.needs_prp:
-        _refuse_without_prp(metric, n)
+        require_ranking(metric, way_out=_way_out(n))
     problem = _mismatch(solver, metric, n)
     if problem is not None:
         usable = [
@@ -73,16 +74,12 @@ def _mismatch(solver: Solver, metric: Metric, n: int) -> str | None:
     return None
 
 
-def _refuse_without_prp(metric: Metric, n: int) -> None:
-    check = check_metric(metric)
-    if check.prp:
-        return
-    exhaustive = SOLVERS["exhaustive"]
-    limit = exhaustive.max_n or 0
-    way_out = (
+def _way_out(n: int) -> str:
+    """Return what can be done for a metric without the ranking principle."""
+    limit = SOLVERS["exhaustive"].max_n or 0
+    return (
         f'Use solver="exhaustive", which looks at every label vector (n <= {limit}).'
         if n <= limit
         else f'Only solver="exhaustive" could do it, and only for n <= {limit}; n is '
         f"{n} here."
     )
-    raise errors.without_principle(metric.name, check.reason, way_out)

@@ -10,7 +10,8 @@ import numpy as np
 
 from bestcut import _errors as errors
 from bestcut._validation import check_bounds, check_probabilities
-from bestcut.metrics import Metric, check_metric, get
+from bestcut.metrics import Metric, get
+from bestcut.search import require_ranking
 from bestcut.summary._bins import BINS, MOMENTS, count_and_moments
 from bestcut.summary._bracket import Bracket
 from bestcut.summary._table import BinTable
@@ -171,11 +172,8 @@ class ScoreSummary:
         Bracket(f1: best expected score between 0.464894 ... scores wanted)
         """
         chosen = get(metric)
-        check = check_metric(chosen)
-        if not check.prp:
-            raise errors.without_principle(
-                chosen.name, check.reason, 'See `bestcut.decide(solver="exhaustive")`.'
-            )
+        way_out = 'See `bestcut.decide(solver="exhaustive")`.'
+        require_ranking(chosen, way_out=way_out)
         low, high = check_bounds(min_positives, max_positives, self.n)
         return Bracket(self._table(), chosen, low, high)
 
