@@ -6,6 +6,7 @@ fails them too.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from numbers import Integral, Rational, Real
 from typing import Any
 
@@ -214,12 +215,12 @@ def plain_number(value: Any) -> Any:
     return value if isinstance(value, Rational) else float(value)
 
 
-def check_whole_number(value: Any, *, name: str) -> int:
-    """Return a whole number that is not negative."""
+def check_whole_number(value: Any, *, name: str, least: int = 0, cure: str = "") -> int:
+    """Return a whole number that is not negative, or not below another least."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
         raise errors.not_whole(name, value)
-    if value < 0:
-        raise errors.too_small(name, value, 0)
+    if value < least:
+        raise errors.too_small(name, value, least, cure)
     return int(value)
 
 
@@ -230,12 +231,30 @@ def check_rate(value: Any, *, name: str) -> None:
         raise errors.not_a_rate(name, value)
 
 
-def check_share(value: Any, *, name: str) -> float:
+def check_share(value: Any, *, name: str, cure: str = "") -> float:
     """Return a number strictly between 0 and 1."""
     check_finite_real(value, name=name)
     if not 0 < value < 1:
-        raise errors.not_within(name, "strictly between 0 and 1", value)
+        raise errors.not_within(name, "strictly between 0 and 1", value, cure)
     return float(value)
+
+
+def check_tail(value: Any, *, name: str = "tail") -> float:
+    """Return a mass that may be left out: at least 0 and below 1."""
+    check_finite_real(value, name=name)
+    if not 0 <= value < 1:
+        raise errors.not_within(name, "in [0, 1)", value)
+    return float(value)
+
+
+def check_levels(values: Any, *, name: str = "q") -> FloatArray:
+    """Return the levels of quantiles, in any shape."""
+    array = check_real_array(values, name=name)
+    bad = ~((array >= 0) & (array <= 1))
+    if bad.any():
+        first = float(array[bad].ravel()[0])
+        raise errors.not_within(name, "in [0, 1]", first, "Pass 0.05 for 5%.")
+    return array
 
 
 def check_coefficients(values: Any, *, name: str) -> None:
@@ -244,6 +263,25 @@ def check_coefficients(values: Any, *, name: str) -> None:
         raise errors.not_four_numbers(name, values)
     for i, value in enumerate(values):
         check_size(value, name=f"{name}[{i}]")
+
+
+def check_option(value: Any, known: Collection[str], *, name: str) -> str:
+    """Return one of the known options, refusing any other with the nearest ones."""
+    if not isinstance(value, str) or value not in known:
+        raise errors.unknown_name(name, value, known)
+    return value
+
+
+def check_kind(value: Any, kind: Any, *, name: str, called: str) -> None:
+    """Refuse what is not of a type, or of one of several; `called` says which."""
+    if not isinstance(value, kind):
+        raise errors.wrong_kind(name, called, value)
+
+
+def check_positive_class(pos_label: Any, classes: NDArray[Any]) -> None:
+    """Refuse a positive class that is none of the classes."""
+    if not np.any(classes == pos_label):
+        raise errors.not_a_class(pos_label, classes.tolist())
 
 
 def check_callable(function: Any, *, name: str) -> None:

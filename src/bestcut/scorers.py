@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._validation import check_positive_class
 from bestcut.metrics import Metric, get
 from bestcut.scores import expected_score
 
@@ -30,8 +31,7 @@ class ExpectedScorer:
         if classes.size != 2:
             raise errors.not_two_classes(classes.tolist())
         label = classes[1] if self.pos_label is None else self.pos_label
-        if not np.any(classes == label):
-            raise errors.not_a_class(label, classes.tolist())
+        check_positive_class(label, classes)
         column = int(np.flatnonzero(classes == label)[0])
         p = np.asarray(estimator.predict_proba(X))[:, column]
         score = expected_score(

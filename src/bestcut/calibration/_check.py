@@ -12,15 +12,18 @@ from dataclasses import dataclass
 from functools import reduce
 from html import escape
 from itertools import pairwise
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut import _errors as errors
 from bestcut._types import FloatArray
-from bestcut._validation import check_finite_real, check_labels, check_probabilities
+from bestcut._validation import (
+    check_labels,
+    check_probabilities,
+    check_share,
+    check_whole_number,
+)
 from bestcut.counts import NEGLIGIBLE, NOTHING, Law, convolved, law_of
 
 _CHECKPOINTS = 200
@@ -205,7 +208,14 @@ def calibration_check(
     3.61e-08 to 0.25   472      41.0       122   < 1e-12   < 1e-12  *
     all               1000     348.2       523   < 1e-12
     """
-    bins_wanted, level = _check_n_bins(n_bins), _check_level(level)
+    bins_wanted = check_whole_number(
+        n_bins, name="n_bins", least=1, cure="Pass 1 for a single bin."
+    )
+    level = check_share(
+        level,
+        name="level",
+        cure="Pass the share of false alarms to accept, such as 0.05.",
+    )
     p = check_probabilities(y_proba)
     labels = check_labels(y_true, p.size, name="y_true")
     order = np.argsort(-p, kind="stable")
@@ -243,26 +253,6 @@ def calibration_check(
         n_impossible=impossible.size,
         first_impossible=first,
     )
-
-
-def _check_n_bins(n_bins: Any) -> int:
-    """Return `n_bins` as an int of at least 1."""
-    if isinstance(n_bins, bool | np.bool_) or not isinstance(n_bins, Integral):
-        raise errors.not_whole(name="n_bins", value=n_bins)
-    if n_bins < 1:
-        cure = "Pass 1 for a single bin."
-        raise errors.too_small(name="n_bins", value=n_bins, least=1, cure=cure)
-    return int(n_bins)
-
-
-def _check_level(level: Any) -> float:
-    """Return `level` as a float strictly between 0 and 1."""
-    check_finite_real(level, name="level")
-    if not 0 < level < 1:
-        interval = "strictly between 0 and 1"
-        cure = "Pass the share of false alarms to accept, such as 0.05."
-        raise errors.not_within(name="level", interval=interval, value=level, cure=cure)
-    return float(level)
 
 
 # --- the ranking, cut into blocks ----------------------------------------------------

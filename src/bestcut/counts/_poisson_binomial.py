@@ -6,7 +6,7 @@ from typing import Any
 
 from bestcut import _errors as errors
 from bestcut._types import FloatArray
-from bestcut._validation import check_finite_real, check_probabilities
+from bestcut._validation import check_finite_real, check_probabilities, check_tail
 from bestcut.counts import _exact
 from bestcut.counts._exact import WindowedLaw
 
@@ -58,10 +58,8 @@ def poisson_binomial_window(y_proba: Any, tail: float = 1e-20) -> WindowedLaw:
     >>> law.pmf.size < 200, law.dropped <= 1e-20
     (True, True)
     """
-    check_finite_real(tail, name="tail")
-    if not 0 <= tail < 1:
-        raise errors.not_within(name="tail", interval="in [0, 1)", value=tail)
-    return _exact.windowed_law(check_probabilities(y_proba), float(tail))
+    dropped = check_tail(tail)
+    return _exact.windowed_law(check_probabilities(y_proba), dropped)
 
 
 def remove(law: Any, probability: float) -> FloatArray:

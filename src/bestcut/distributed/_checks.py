@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from bestcut import _errors as errors
-
-
-class Offender(NamedTuple):
-    """An entry that is no probability. They compare by place."""
-
-    partition: int
-    row: int
-    value: float
+from bestcut._validation import check_kind
 
 
 def check_columns(given: Any, known: Iterable[str], *, name: str) -> None:
@@ -39,7 +32,6 @@ def check_new_column(
     name: Any, known: Iterable[str], fold: Callable[[str], str] = str
 ) -> None:
     """Refuse to write over a column, or over one that `fold` makes equal."""
-    if not isinstance(name, str):
-        raise errors.wrong_kind(name="name", kind="a string", value=name)
+    check_kind(name, str, name="name", called="a string")
     if fold(name) in map(fold, known):
         raise errors.column_taken(name)

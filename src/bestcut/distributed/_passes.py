@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from bestcut import _errors as errors
 from bestcut._types import FloatArray
 from bestcut._validation import check_bounds
-from bestcut.distributed._checks import Offender
 from bestcut.metrics import Metric, get
 from bestcut.search import require_ranking
 from bestcut.summary import Cut, ScoreSummary, Window
@@ -64,6 +63,14 @@ class DistributedCut(Cut):
             f"Distributed{super().__repr__()[:-1]}, {self.partitions} partitions, "
             f"{self.summary_bytes + self.bracket_bytes} bytes to the driver)"
         )
+
+
+class Offender(NamedTuple):
+    """An entry that is no probability. They compare by place."""
+
+    partition: int
+    row: int
+    value: float
 
 
 @dataclass(frozen=True, eq=False)

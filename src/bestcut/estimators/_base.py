@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bestcut import _errors as errors
 from bestcut._types import FloatArray
-from bestcut._validation import check_probabilities
+from bestcut._validation import check_positive_class, check_probabilities
 
 _ROUNDED = 1e-6  # what single precision may put beyond 0 or 1
 
@@ -103,8 +103,8 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         if classes.size < 2:
             name = type(self).__name__
             raise errors.too_few_classes(name, classes.tolist(), y.size)
-        if self.pos_label is not None and not np.any(classes == self.pos_label):
-            raise errors.not_a_class(self.pos_label, classes.tolist())
+        if self.pos_label is not None:
+            check_positive_class(self.pos_label, classes)
 
     @property
     def classes_(self) -> NDArray[Any]:

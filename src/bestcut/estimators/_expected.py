@@ -18,7 +18,7 @@ from bestcut import _errors as errors
 from bestcut._decide import Decision, decide
 from bestcut._empirical import threshold_between
 from bestcut._types import FloatArray
-from bestcut._validation import check_bounds
+from bestcut._validation import check_bounds, check_option
 from bestcut.estimators._base import BinaryDecisionClassifier
 from bestcut.goals import Goal, LawGoal, Mean
 from bestcut.metrics import Metric, get
@@ -147,8 +147,7 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
 
     def _check_parameters(self) -> None:
         """Say what is wrong with them before anything is fitted."""
-        if self.scope not in _SCOPES:
-            raise errors.unknown_name(kind="scope", given=self.scope, known=_SCOPES)
+        check_option(self.scope, _SCOPES, name="scope")
         twice = self.scope == "fixed" and self.calibration is not None
         if twice and isinstance(self.cv, Iterable) and not hasattr(self.cv, "split"):
             raise errors.cannot_split_again(self.cv)

@@ -24,7 +24,7 @@ import numpy as np
 from bestcut import _errors as errors
 from bestcut._decide import decide as decide_one
 from bestcut._types import BoolArray, FloatArray
-from bestcut._validation import check_label_matrix, check_matrix
+from bestcut._validation import check_label_matrix, check_matrix, check_option
 from bestcut.many._average import PredictionSet
 from bestcut.many._each import ONE_BY_ONE, decide_each
 from bestcut.metrics import Metric, get
@@ -128,7 +128,8 @@ def decide(
     [[1, 1, 1], [0, 1, 0]]
     [[1, 0, 0], [1, 1, 0]]
     """
-    chosen, kind = get(metric), _check_average(average)
+    chosen = get(metric)
+    kind = check_option(average, _AVERAGES, name="average")
     matrix = check_matrix(Y_proba, name="Y_proba")
     bounds = {"min_positives": min_positives, "max_positives": max_positives}
     if kind == "micro":
@@ -213,7 +214,8 @@ def score_distribution(
     >>> multilabel.score_distribution(Y, [[1, 0, 0], [1, 1, 0]] * 50)
     F1 0.50, 90% between 0.43 and 0.56
     """
-    chosen, kind = get(metric), _check_average(average)
+    chosen = get(metric)
+    kind = check_option(average, _AVERAGES, name="average")
     matrix = check_matrix(Y_proba, name="Y_proba")
     labels = check_label_matrix(Y_pred, matrix.shape)
     if kind == "micro":
@@ -224,9 +226,3 @@ def score_distribution(
     if matrix.shape[0] == 0:
         raise errors.nothing_to_average(matrix.shape)
     return ScoreDistribution(PredictionSet(matrix, labels), chosen)
-
-
-def _check_average(average: Any) -> str:
-    if average not in _AVERAGES:
-        raise errors.unknown_name(kind="average", given=average, known=_AVERAGES)
-    return str(average)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bestcut import _errors as errors
-from bestcut._validation import check_probabilities
+from bestcut._validation import check_kind, check_probabilities
 from bestcut.metrics import Metric, get
 from bestcut.report import _words as words
 from bestcut.report._numbers import Cuts, Scores, compute
@@ -145,8 +145,7 @@ def make_report(
     p = check_probabilities(y_proba)
     heading = f"The best cut for {metrics[0].label}" if title is None else title
     for name, text in (("title", heading), ("source", source)):
-        if not isinstance(text, str):
-            raise errors.wrong_kind(name, "a string", text)
+        check_kind(text, str, name=name, called="a string")
     cuts, scores = compute(p, metrics)
     return Report(heading, source, cuts, tuple(scores))
 

@@ -13,7 +13,7 @@ from bestcut import _errors as errors
 from bestcut._types import FloatArray
 from bestcut._validation import (
     check_finite_real,
-    check_real_array,
+    check_levels,
     check_share,
     check_whole_number,
 )
@@ -133,14 +133,7 @@ class ScoreDistribution:
         float or ndarray
             In the shape of `q`.
         """
-        levels = check_real_array(q, name="q")
-        bad = ~((levels >= 0) & (levels <= 1))
-        if bad.any():
-            first = float(levels[bad].ravel()[0])
-            cure = "Pass 0.05 for 5%."
-            raise errors.not_within(
-                name="q", interval="in [0, 1]", value=first, cure=cure
-            )
+        levels = check_levels(q)
         flat = [self._quantile(level) for level in levels.ravel().tolist()]
         return np.array(flat).reshape(levels.shape) if levels.ndim else flat[0]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bestcut import _errors as errors
+from bestcut._validation import check_option
 from bestcut.metrics import Metric, Trait
 from bestcut.search import require_ranking
 from bestcut.solvers._base import Solver
@@ -33,6 +34,7 @@ def select_solver(name: str, metric: Metric, n: int) -> Solver:
     SolverMismatchError
         If the metric or the size lacks what the solver needs.
     """
+    check_option(name, [*SOLVERS, "auto"], name="solver")
     if name == "auto":
         fits = [
             solver
@@ -42,10 +44,8 @@ def select_solver(name: str, metric: Metric, n: int) -> Solver:
             and _mismatch(solver, metric, n) is None
         ]
         solver = fits[0]
-    elif isinstance(name, str) and name in SOLVERS:
-        solver = SOLVERS[name]
     else:
-        raise errors.unknown_name(kind="solver", given=name, known=[*SOLVERS, "auto"])
+        solver = SOLVERS[name]
     if solver.needs_prp:
         require_ranking(metric, way_out=_way_out(n))
     problem = _mismatch(solver, metric, n)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
-from bestcut._validation import check_bounds, check_probabilities
+from bestcut._validation import check_bounds, check_kind, check_probabilities
 from bestcut.metrics import Metric, get
 from bestcut.search import require_ranking
 from bestcut.summary._bins import BINS, MOMENTS, count_and_moments
@@ -129,8 +129,7 @@ class ScoreSummary:
         >>> one.merge(bestcut.ScoreSummary.from_scores([1.0])).n
         3
         """
-        if not isinstance(other, ScoreSummary):
-            raise errors.wrong_kind(name="other", kind="a ScoreSummary", value=other)
+        check_kind(other, ScoreSummary, name="other", called="a ScoreSummary")
         out = ScoreSummary()
         out._count = self._count + other._count
         out._moments = self._moments + other._moments
@@ -226,8 +225,7 @@ class ScoreSummary:
         >>> bestcut.ScoreSummary.from_bytes(data).expected_positives
         0.75
         """
-        if not isinstance(data, bytes | bytearray | memoryview):
-            raise errors.wrong_kind(name="data", kind="bytes", value=data)
+        check_kind(data, bytes | bytearray | memoryview, name="data", called="bytes")
         records = _records(bytes(data))
         summary = cls()
         bins = records["bin"].astype(np.intp)
