@@ -1,11 +1,8 @@
 """Are the probabilities right, and how are they made right?"""
 
-from bestcut.calibration._check import (
-    CalibrationBin,
-    CalibrationCheck,
-    calibration_check,
-)
+from bestcut.calibration._check import calibration_check
 from bestcut.calibration._prevalence import adjust_prevalence, estimate_prevalence
+from bestcut.calibration._result import CalibrationBin, CalibrationCheck
 
 __all__ = [
     "CalibrationBin",
