@@ -495,7 +495,7 @@ def nothing_to_average(shape: tuple[int, ...]) -> ValueError:
     )
 
 
-def not_affine(metric: str, usable: Iterable[str]) -> SolverMismatchError:
+def not_affine_in_tp(metric: str, usable: Iterable[str]) -> SolverMismatchError:
     """Return the refusal of a metric whose expected score needs more than affine TP."""
     return SolverMismatchError(
         f"`metric` must be affine in TP here; {metric!r} is not. These are: "

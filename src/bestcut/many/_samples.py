@@ -132,7 +132,7 @@ def _affine(metric: Metric) -> Affine:
     if is_affine(metric):
         return metric
     usable = [name for name in names() if is_affine(get(name))]
-    raise errors.not_affine(metric.name, usable)
+    raise errors.not_affine_in_tp(metric.name, usable)
 
 
 def _best_size(
