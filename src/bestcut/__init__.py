@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from bestcut import counts, goals, metrics, multilabel
+from bestcut import _errors, counts, goals, metrics, multilabel
 from bestcut._decide import Decision, ExpectedScoreCurve, decide
 from bestcut._empirical import EmpiricalThreshold, empirical_threshold
 from bestcut._errors import (
@@ -85,8 +85,7 @@ if not TYPE_CHECKING:
             from importlib import import_module
 
             return import_module(f"bestcut.{name}")
-        msg = f"module 'bestcut' has no attribute {name!r}"
-        raise AttributeError(msg)
+        raise _errors.unknown_attribute(name)
 
 
 def __dir__() -> list[str]:

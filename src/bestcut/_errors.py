@@ -57,6 +57,11 @@ def _joined(*sentences: str) -> str:
 # --- names, kinds and packages -------------------------------------------------------
 
 
+def unknown_attribute(name: str) -> AttributeError:
+    """Return the refusal of a name that the package does not have."""
+    return AttributeError(f"module 'bestcut' has no attribute {name!r}")
+
+
 def unknown_name(
     kind: str, given: Any, known: Iterable[str], hints: dict[str, str] | None = None
 ) -> ValueError:
