@@ -137,7 +137,8 @@ def test_an_interrupted_command_says_so_and_leaves_nothing(folder, number, statu
     with subprocess.Popen(
         line, cwd=folder, env=environment(), stderr=subprocess.PIPE, text=True
     ) as process:
-        with open(folder / "slow.csv", "wb") as file:
+        # Unbuffered: closing has nothing left to write to a command that has ended.
+        with open(folder / "slow.csv", "wb", buffering=0) as file:
             file.write(b"id,p\n1,0.5\n")
             process.send_signal(number)
         _, err = process.communicate(timeout=60)
