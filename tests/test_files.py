@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -14,8 +15,7 @@ pytest.importorskip("rich")
 
 import bestcut  # noqa: E402
 from bestcut.files import FileDecision, FileError, decide_file  # noqa: E402
-from bestcut.files._input import Input  # noqa: E402
-from bestcut.files._source import open_source  # noqa: E402
+from bestcut.files._formats import open_source  # noqa: E402
 
 FORMATS = ["csv", "tsv", "parquet", "arrow", "ndjson", "csv.gz", "parquet.gz"]
 
@@ -23,10 +23,10 @@ FORMATS = ["csv", "tsv", "parquet", "arrow", "ndjson", "csv.gz", "parquet.gz"]
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
     """Make batches of a few rows, each read anew in every pass."""
-    monkeypatch.setattr("bestcut.files._source.PIECE", 64)
-    monkeypatch.setattr("bestcut.files._source.ROWS", 7)
-    monkeypatch.setattr("bestcut.files._source.SCORES", 11)
-    monkeypatch.setattr("bestcut.files._source._KEPT", -1)
+    monkeypatch.setattr("bestcut.files._text.PIECE", 64)
+    monkeypatch.setattr("bestcut.files._frames.ROWS", 7)
+    monkeypatch.setattr("bestcut.files._frames.SCORES", 11)
+    monkeypatch.setattr("bestcut.files._text._KEPT", -1)
 
 
 def table(p):
@@ -147,10 +147,10 @@ def test_a_scan_of_several_files_is_taken_as_one(tmp_path):
 def test_of_a_tie_across_batches_the_earliest_are_taken(
     tmp_path, name, size, monkeypatch
 ):
-    monkeypatch.setattr("bestcut.files._source.PIECE", size)
+    monkeypatch.setattr("bestcut.files._text.PIECE", size)
     p = np.tile([0.25, 0.5, 0.5, 0.75], 20)
     source = write(table(p), tmp_path / f"x.{name}")
-    parts = list(open_source(Input(str(source)), found_format(name)).batches())
+    parts = list(open_source(str(source), found_format(name)).batches())
     assert len(parts) > 5  # or nothing is tested
     found = decide_file(
         source, tmp_path / f"y.{name}", proba="p", metric="recall", max_positives=33
@@ -167,7 +167,7 @@ def found_format(name):
 
 @pytest.mark.parametrize("size", range(1, 60, 3))
 def test_records_that_span_pieces_keep_their_bytes(tmp_path, size, monkeypatch):
-    monkeypatch.setattr("bestcut.files._source.PIECE", size)
+    monkeypatch.setattr("bestcut.files._text.PIECE", size)
     start = b'\xef\xbb\xbfid,"p",note\r\n'
     records = [
         b'1,0.9,"two\r\n\r\nlines"',
@@ -227,8 +227,8 @@ def test_frames_without_rows_keep_their_columns(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["csv", "tsv", "parquet", "arrow", "ndjson"])
 def test_a_bad_value_far_down_is_named_by_its_row(tmp_path, name, monkeypatch):
-    monkeypatch.setattr("bestcut.files._source.PIECE", 1 << 16)
-    monkeypatch.setattr("bestcut.files._source.SCORES", 9999)
+    monkeypatch.setattr("bestcut.files._text.PIECE", 1 << 16)
+    monkeypatch.setattr("bestcut.files._frames.SCORES", 9999)
     values = ["0.5"] * 80_000
     values[69_999] = "oops"
     frame = pl.DataFrame({"p": values})
@@ -308,7 +308,7 @@ def test_a_fault_in_any_piece_is_named_by_its_place(tmp_path, data, message):
 
 
 def test_a_quote_that_is_never_closed_does_not_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr("bestcut.files._csv._LONGEST", 1000)
+    monkeypatch.setattr("bestcut.files._pieces._LONGEST", 1000)
     (tmp_path / "x.csv").write_bytes(rows_then(b'0.5,"x\n' + b"0.5,x\n" * 999))
     with pytest.raises(
         FileError, match=r"a record of more than 1,000 bytes\. Look for"
@@ -433,9 +433,9 @@ def test_folders_named_like_partitions_add_no_columns(tmp_path):
 INTERRUPTED = """
 import os, signal, sys, time
 import polars
-import bestcut, bestcut.files._source
+import bestcut, bestcut.files.sources
 
-bestcut.files._source.PIECE = bestcut.files._source.ROWS = 64
+bestcut.files._text.PIECE = bestcut.files._frames.ROWS = 64
 signals = iter([signal.SIGINT])
 
 def interrupted(self, scores, tied_before=0):
@@ -494,12 +494,9 @@ def test_a_bar_is_shown_when_asked_for_and_on_standard_error_only(tmp_path, capf
     assert capfd.readouterr().out == ""
 
 
-def test_the_steps_cover_all_there_is(tmp_path):
-    from bestcut.files._stream import find_cut, write_cut
-
+def test_the_steps_cover_all_there_is(tmp_path, monkeypatch):
     for name in ("x.csv", "x.parquet", "x.ndjson"):
         source = write(table([0.5, 0.25] * 30), tmp_path / name)
-        opened = open_source(Input(str(source)), found_format(name[2:]))
         seen = {}
 
         def step(what, total, seen=seen):
@@ -510,9 +507,8 @@ def test_the_steps_cover_all_there_is(tmp_path):
 
             return advance
 
-        metric = bestcut.metrics.get("f1")
-        cut = find_cut(opened, "p", metric, 0, None, step)
-        write_cut(opened, cut, "p", str(tmp_path / "y"), opened.kind, "d", step)
+        monkeypatch.setattr("bestcut.files._stream.steps", lambda _: nullcontext(step))
+        decide_file(source, tmp_path / f"y-{name}", proba="p")
         assert len(seen) == 3
         for done, total in seen.values():  # the header of a CSV is no record
             assert total - len("id,p,text\n") <= done <= total

@@ -20,11 +20,10 @@ from cli.run import PROBABILITIES, SCORES, call, complaint, shell
 pl = pytest.importorskip("polars")
 
 import bestcut  # noqa: E402
-from bestcut.cli._files import atomic  # noqa: E402
 from bestcut.files import FileError  # noqa: E402
-from bestcut.files._csv import CsvText  # noqa: E402
-from bestcut.files._input import Input  # noqa: E402
-from bestcut.files._source import open_source  # noqa: E402
+from bestcut.files._csv_bytes import CsvText  # noqa: E402
+from bestcut.files._formats import open_source  # noqa: E402
+from bestcut.files._output import atomic  # noqa: E402
 
 MARKS = bestcut.decide(PROBABILITIES, "f1").labels.astype(int).tolist()
 
@@ -107,7 +106,7 @@ def csv_text(data, separator=",", size=1000):
 
 @pytest.fixture(params=[1, 7, 1 << 23], ids=lambda size: f"pieces of {size}")
 def pieces(request, monkeypatch):
-    monkeypatch.setattr("bestcut.files._source.PIECE", request.param)
+    monkeypatch.setattr("bestcut.files._text.PIECE", request.param)
     return request.param
 
 
@@ -196,7 +195,7 @@ def test_columns_are_read_as_the_csv_module_reads_them(pieces, tmp_path, case):
         return
     file = tmp_path / "x"
     file.write_bytes(text.encode())
-    source = open_source(Input(str(file)), "csv" if separator == "," else "tsv")
+    source = open_source(str(file), "csv" if separator == "," else "tsv")
     assert source.columns == rows[0]
     for i, name in enumerate(rows[0]):
         values = source.column(name, "--proba").fill_null("").to_list()

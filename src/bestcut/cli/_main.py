@@ -19,13 +19,21 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 import bestcut
-from bestcut.cli._files import FORMATS, Table, format_of, is_same
 from bestcut.cli._problem import Problem
 from bestcut.cli._signals import INTERRUPTED, exit_status
-from bestcut.files.sources import find_cut, steps, write_cut
+from bestcut.files.sources import (
+    FORMATS,
+    Source,
+    decide_source,
+    format_of,
+    open_source,
+    refuse_input_as_output,
+    write_labels,
+)
 from bestcut.goals import Goal, Mean, ProbAtLeast, Quantile
 from bestcut.metrics import ExpressionError, Metric, from_expression
 
+LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
 _EXAMPLES = """
 \b
 Examples:
@@ -167,7 +175,7 @@ proba_option = click.option("--proba", required=True, help="Column of probabilit
 format_option = click.option(
     "--format",
     "kind",
-    type=click.Choice(FORMATS),
+    type=click.Choice(list(FORMATS)),
     help="Format of FILE, and of an output whose name says none.",
 )
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -234,31 +242,39 @@ def decide(
       bestcut decide scores.csv --proba p --metric recall \\
         --at-least precision=0.9
     """
-    if output != "-" and file != "-" and is_same(file, output):
-        raise Problem(output, "is the input itself", "Write to another file.")
+    refuse_input_as_output(file, output)
     if group_by is not None and (at_least or goal != Mean()):
         message = "--group-by takes neither --at-least nor --goal"
         raise Problem(message)
-    table = Table(file, kind or format_of(file))
-    target = table.kind if output == "-" else format_of(output, kind)
-    table.source.check_new(name)
-    bounds = min_positives, max_positives
-    if table.is_large and group_by is None and not at_least and goal == Mean():
-        with steps(show=None) as step:
-            cut = find_cut(table.source, proba, metric, *bounds, step)
-            facts = _facts_of_one(cut, cut.n)
-            write_cut(table.source, cut, proba, output, target, name, step)
+    source = open_source(file, kind)
+    target = source.kind if output == "-" else format_of(output, kind)
+    source.check_new(name)
+    can_be_streamed = group_by is None and not at_least and goal == Mean()
+    if can_be_streamed and source.is_larger_than(LARGE):
+        facts = decide_source(
+            source,
+            output,
+            target,
+            proba=proba,
+            metric=metric,
+            min_positives=min_positives,
+            max_positives=max_positives,
+            name=name,
+            progress=None,
+            describe=lambda found: _facts_of_one(found, found.rows),
+        )
     else:
         with Console(stderr=True).status("Deciding"):  # on a terminal only
+            bounds = min_positives, max_positives
             facts, labels = _decided(
-                table, proba, metric, group_by, bounds, goal, _floors(at_least)
+                source, proba, metric, group_by, bounds, goal, _floors(at_least)
             )
-            table.write(output, target, name, labels)
+            write_labels(source, output, target, name, labels)
     _summary(facts, as_json=as_json, err=output == "-" or not as_json)
 
 
 def _decided(
-    table: Table,
+    source: Source,
     proba: str,
     metric: Metric,
     group_by: str | None,
@@ -267,9 +283,9 @@ def _decided(
     floors: dict[str | Metric, float],
 ) -> tuple[dict[str, Any], NDArray[np.bool_]]:
     """Decide in memory; return what to say, and the labels."""
-    p, (low, high) = table.probabilities(proba), bounds
+    p, (low, high) = source.probabilities(proba), bounds
     if group_by is not None:
-        groups = table.groups(group_by)
+        groups = source.groups(group_by, "--group-by")
         many = bestcut.decide_each(
             p, metric, groups=groups, min_positives=low, max_positives=high
         )
@@ -280,7 +296,9 @@ def _decided(
     return _facts_of_one(one, p.size), one.labels
 
 
-def _facts_of_one(one: bestcut.Decision | bestcut.Cut, rows: int) -> dict[str, Any]:
+def _facts_of_one(
+    one: bestcut.Decision | bestcut.FileDecision, rows: int
+) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "metric": one.metric.name,
         "rows": rows,
@@ -373,10 +391,10 @@ def expect(
       bestcut expect scores.csv --proba p --pred yhat \\
         --metric f1,mcc
     """
-    table = Table(file, kind or format_of(file))
-    p = table.probabilities(proba)
-    labels = table.labels(pred, "--pred")
-    truth = None if label is None else table.labels(label, "--label")
+    source = open_source(file, kind)
+    p = source.probabilities(proba)
+    labels = source.labels(pred, "--pred")
+    truth = None if label is None else source.labels(label, "--label")
     rows = []
     for chosen in metric:
         score = bestcut.score_distribution(p, labels, chosen)
@@ -415,8 +433,8 @@ def compare(file: str, proba: str, kind: str | None, as_json: bool) -> None:
     Example:
       bestcut compare scores.csv --proba p
     """
-    table = Table(file, kind or format_of(file))
-    p = table.probabilities(proba)
+    source = open_source(file, kind)
+    p = source.probabilities(proba)
     at_half = p >= 0.5
     rows = []
     for name in bestcut.metrics.names(aliases=False):

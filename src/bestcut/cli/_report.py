@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from bestcut.cli._files import Table, format_of, is_same
 from bestcut.cli._main import (
     cli,
     file_option,
@@ -19,7 +18,7 @@ from bestcut.cli._main import (
     proba_option,
 )
 from bestcut.cli._problem import Problem
-from bestcut.files.sources import writing
+from bestcut.files.sources import open_source, refuse_input_as_output, writing
 from bestcut.metrics import Metric
 
 
@@ -67,13 +66,12 @@ def report(
         from bestcut.report import ALSO, make_report
     except ImportError as error:
         raise Problem.of(error) from None
-    if output != "-" and file != "-" and is_same(file, output):
-        raise Problem(output, "is the input itself", "Write to another file.")
-    table = Table(file, kind or format_of(file))
-    name = table.where if file == "-" else Path(file).name
+    refuse_input_as_output(file, output)
+    source = open_source(file, kind)
+    name = source.where if file == "-" else Path(file).name
     with Console(stderr=True).status("Computing"):
         made = make_report(
-            table.probabilities(proba),
+            source.probabilities(proba),
             metric,
             also=ALSO if also is None else also,
             title=title,

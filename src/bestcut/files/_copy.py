@@ -14,9 +14,12 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from bestcut._types import BoolArray
-from bestcut.files._error import FileError
-from bestcut.files._progress import Step, no_step
-from bestcut.files._source import SEPARATORS, Batch, FrameSource, Source, TextSource
+from bestcut.files._errors import cannot_hold
+from bestcut.files._formats import FORMATS
+from bestcut.files._frames import FrameSource
+from bestcut.files._progress import Step
+from bestcut.files._source import Batch, Format, Source
+from bestcut.files._text import TextSource
 
 
 class Marks(Protocol):
@@ -26,22 +29,13 @@ class Marks(Protocol):
         """Return the decisions for the next rows."""
 
 
-def marks_of(labels: BoolArray) -> Marks:
-    """Return decisions that are known for all rows."""
-
-    def marks(source: Source, batch: Batch) -> BoolArray:
-        return labels[batch.before : batch.before + batch.rows]
-
-    return marks
-
-
 def copy_rows(
     source: Source,
     file: Any,
     kind: str,
     name: str,
     marks: Marks,
-    step: Step = no_step,
+    step: Step,
 ) -> None:
     """Write all rows and one more column to an open file."""
     what = "Copying the rows"
@@ -52,7 +46,8 @@ def copy_rows(
             file.write(batch.with_marks(name, marks(source, batch)))
             advance(batch.size)
         return
-    frames = source.frames(kind)
+    target = FORMATS[kind]
+    frames = source.frames(target)
     advance = step(what, frames.total)
 
     def marked() -> Iterator[pl.DataFrame]:
@@ -61,14 +56,14 @@ def copy_rows(
             yield batch.frame.with_columns(pl.Series(name, column))
             advance(batch.size)
 
-    _sink(marked, frames, file, kind, name)
+    _sink(marked, frames, file, target, name)
 
 
 def _sink(
     rows: Callable[[], Iterator[pl.DataFrame]],
     source: FrameSource,
     file: Any,
-    kind: str,
+    target: Format,
     name: str,
 ) -> None:
     """Let polars write frames while they are made.
@@ -97,7 +92,7 @@ def _sink(
 
     def work() -> None:
         try:
-            _sink_as(lazy, file, kind)
+            target.write(lazy, file)
         except BaseException as error:
             errors.append(error)
         finally:
@@ -113,7 +108,7 @@ def _sink(
         _settle()
         raise
     if errors:
-        raise _explained(errors[0], source.where, kind)
+        raise _explained(errors[0], source.where, target.name)
 
 
 def _settle() -> None:
@@ -138,17 +133,4 @@ def _explained(error: BaseException, where: str, kind: str) -> BaseException:
     if found := re.search(r"\(os error (\d+)\)", str(error)):
         number = int(found[1])
         return OSError(number, os.strerror(number))
-    reason = str(error).splitlines()[0]
-    what = f"cannot be written as {kind} ({reason})"
-    return FileError.of(where, what, "Keep its format.")
-
-
-def _sink_as(lazy: pl.LazyFrame, file: Any, kind: str) -> None:
-    if kind == "parquet":
-        lazy.sink_parquet(file)
-    elif kind == "ipc":
-        lazy.sink_ipc(file)
-    elif kind == "ndjson":
-        lazy.sink_ndjson(file)
-    else:
-        lazy.sink_csv(file, separator=SEPARATORS[kind])
+    return cannot_hold(where, kind, error)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from bestcut.files._error import FileError
+from bestcut.files._errors import changed, closed, no_room_to_unpack, unreadable
 
 _HELD = 1 << 26  # bytes from a pipe that are kept in memory; more go to the disk
 _GZIP = b"\x1f\x8b"
@@ -45,7 +45,7 @@ class Input:
         self._data: bytes | None = None
         self._temporary: Any = None
         if path == "-" and sys.stdin is None:
-            raise FileError.of(self.where, "is closed", "Pass a file.")
+            raise closed(self.where)
         with _reading(self.where):
             if path == "-":
                 self._keep(sys.stdin.buffer)
@@ -73,9 +73,8 @@ class Input:
                 temporary.write(block)
                 temporary.flush()
             except OSError as error:
-                what = f"does not fit into {tempfile.gettempdir()} ({error.strerror})"
-                cure = "It is unpacked there: make room, or set TMPDIR."
-                raise FileError.of(self.where, what, cure) from None
+                folder = tempfile.gettempdir()
+                raise no_room_to_unpack(self.where, folder, error) from None
             block = stream.read(1 << 20)
         self._data, self._temporary = None, temporary
 
@@ -109,8 +108,7 @@ class Input:
     def check_unchanged(self) -> None:
         """Refuse a file that somebody else wrote to in the meantime."""
         if self._state() != self._stamp:
-            what = "changed while it was read"
-            raise FileError.of(self.where, what, "Try again when it is complete.")
+            raise changed(self.where)
 
 
 @contextmanager
@@ -118,5 +116,4 @@ def _reading(where: str) -> Iterator[None]:
     try:
         yield
     except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FileError.of(where, f"cannot be read ({reason})", "Check it.") from None
+        raise unreadable(where, error) from None

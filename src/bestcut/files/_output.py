@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bestcut.files._error import FileError
+from bestcut.files._errors import input_itself, unwritten
 
 
 @contextmanager
@@ -50,24 +50,16 @@ def atomic(path: str) -> Iterator[Any]:
             dir=target.parent, prefix=".bestcut-", suffix=".part"
         )
     except OSError as error:
-        raise _unwritten(path, error) from None
+        raise unwritten(path, error) from None
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
         Path(name).chmod(_new_mode() if mode is None else stat.S_IMODE(mode))
         os.replace(name, target)
     except OSError as error:
-        raise _unwritten(path, error) from None
+        raise unwritten(path, error) from None
     finally:
         Path(name).unlink(missing_ok=True)
-
-
-def _unwritten(path: str, error: OSError) -> FileError:
-    reason = error.strerror or str(error).partition("\n")[0]
-    what = f"could not be written ({reason})"
-    return FileError.of(
-        path, what, "Nothing was kept. Choose another place with `output`."
-    )
 
 
 def _new_mode() -> int:
@@ -76,7 +68,13 @@ def _new_mode() -> int:
     return 0o666 & ~mask
 
 
-def is_same(first: str, second: str) -> bool:
+def refuse_input_as_output(path: str, output: str) -> None:
+    """Refuse to write over the file that is read; - is no file."""
+    if "-" not in (path, output) and _is_same(path, output):
+        raise input_itself(output)
+
+
+def _is_same(first: str, second: str) -> bool:
     """Return whether two names are of one file."""
     try:
         return os.path.samefile(first, second)

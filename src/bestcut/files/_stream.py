@@ -1,19 +1,75 @@
-"""Two passes over the scores, then one copy of the rows."""
+"""Decide for the rows of a source: scores twice, then one copy of the rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bestcut._types import BoolArray, FloatArray
+from bestcut.files._columns import probabilities
 from bestcut.files._copy import Marks, copy_rows
+from bestcut.files._decision import FileDecision, decision_of
 from bestcut.files._output import writing
-from bestcut.files._progress import Advance, Step
+from bestcut.files._progress import Advance, Step, no_step, steps
 from bestcut.files._source import Batch, Source
 from bestcut.metrics import Metric
 from bestcut.summary import Bracket, Cut, ScoreSummary
+
+T = TypeVar("T")
+
+
+def decide_source(
+    source: Source,
+    output: str,
+    kind: str,
+    *,
+    proba: str,
+    metric: Metric,
+    min_positives: int,
+    max_positives: int | None,
+    name: str,
+    progress: bool | None,
+    describe: Callable[[FileDecision], T],
+) -> T:
+    """Decide for the rows of a source, and write them with the decisions.
+
+    Parameters
+    ----------
+    source : Source
+        The rows.
+    output, kind : str
+        The file to write, and its format.
+    proba, metric, min_positives, max_positives, name, progress
+        As for `decide_file`.
+    describe : callable
+        Makes of the decision what is returned. It is called before anything is
+        written, so that an interruption of it leaves nothing behind.
+
+    Returns
+    -------
+    object
+        What `describe` returned.
+    """
+    source.check_new(name)
+    with steps(progress) as step:
+        cut = find_cut(source, proba, metric, min_positives, max_positives, step)
+        description = describe(decision_of(cut, output))
+        write_marks(source, output, kind, name, _marks_of_cut(cut, proba), step)
+    return description
+
+
+def write_labels(
+    source: Source, output: str, kind: str, name: str, labels: BoolArray
+) -> None:
+    """Write the rows of a source with labels that are known for all of them."""
+
+    def marks(source: Source, batch: Batch) -> BoolArray:
+        return labels[batch.before : batch.before + batch.rows]
+
+    write_marks(source, output, kind, name, marks)
 
 
 def find_cut(
@@ -33,7 +89,7 @@ def find_cut(
 
 def _scores(source: Source, proba: str, advance: Advance) -> Iterator[FloatArray]:
     for batch in source.batches([proba]):
-        yield source.probabilities(batch, proba)
+        yield probabilities(batch.column(proba), source.where, batch.before)
         advance(batch.size)
 
 
@@ -52,22 +108,27 @@ def _wanted(
     return np.concatenate(values), np.concatenate(counts)
 
 
-def write_cut(
-    source: Source, cut: Cut, proba: str, output: str, kind: str, name: str, step: Step
+def write_marks(
+    source: Source,
+    output: str,
+    kind: str,
+    name: str,
+    marks: Marks,
+    step: Step = no_step,
 ) -> None:
     """Copy the rows with the decisions; all of them or none."""
     with writing(output) as file:
-        copy_rows(source, file, kind, name, _marks(cut, proba), step)
+        copy_rows(source, file, kind, name, marks, step)
         source.check_unchanged()
 
 
-def _marks(cut: Cut, proba: str) -> Marks:
+def _marks_of_cut(cut: Cut, proba: str) -> Marks:
     """Return the decisions of a cut: of those tied with it, the earliest."""
     tied = 0
 
     def marks(source: Source, batch: Batch) -> BoolArray:
         nonlocal tied
-        scores = source.probabilities(batch, proba)
+        scores = probabilities(batch.column(proba), source.where, batch.before)
         labels = cut.labels(scores, tied_before=tied)
         tied += int(np.count_nonzero(scores == cut.threshold))
         return labels

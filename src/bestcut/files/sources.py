@@ -1,31 +1,24 @@
-"""What the command needs of this folder; polars is imported with it."""
+"""The part of this folder that needs polars, for those who can ask for it.
 
-from bestcut.files._copy import copy_rows, marks_of
-from bestcut.files._input import Input
-from bestcut.files._output import atomic, is_same, writing
-from bestcut.files._progress import steps
-from bestcut.files._source import (
-    FORMATS,
-    format_of,
-    numbers,
-    open_source,
-    refuse_improbable,
-)
-from bestcut.files._stream import find_cut, write_cut
+`bestcut.files` is imported with `bestcut`, which must not need polars. So what reads
+and writes rows has a door of its own: `decide_file` goes through it when it is called,
+and the command when it starts.
+"""
+
+from bestcut.files._formats import FORMATS, format_of, open_source
+from bestcut.files._frames import FrameSource
+from bestcut.files._output import refuse_input_as_output, writing
+from bestcut.files._source import Source
+from bestcut.files._stream import decide_source, write_labels
 
 __all__ = [
     "FORMATS",
-    "Input",
-    "atomic",
-    "copy_rows",
-    "find_cut",
+    "FrameSource",
+    "Source",
+    "decide_source",
     "format_of",
-    "is_same",
-    "marks_of",
-    "numbers",
     "open_source",
-    "refuse_improbable",
-    "steps",
-    "write_cut",
+    "refuse_input_as_output",
+    "write_labels",
     "writing",
 ]

@@ -1,0 +1,75 @@
+"""What a column says: probabilities, labels or groups; anything else is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from bestcut._types import BoolArray, FloatArray
+from bestcut.files._errors import (
+    no_group,
+    no_label,
+    no_number,
+    no_probability,
+    other_type,
+)
+
+
+def probabilities(series: pl.Series, where: str, before: int = 0) -> FloatArray:
+    """Return probabilities; `before` says how many rows come before the first."""
+    if series.dtype == pl.Float64 and not series.null_count():
+        values: FloatArray = series.to_numpy()
+        # The usual case in two looks; a NaN fails both.
+        if not values.size or (values.min() >= 0.0 and values.max() <= 1.0):
+            return values
+    values = _numbers(series, where, before)
+    bad = ~((values >= 0.0) & (values <= 1.0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        found, count = float(values[row]), int(bad.sum())
+        raise no_probability(
+            where, series.name, before + row + 1, found, count, values.size
+        )
+    return values
+
+
+def _numbers(series: pl.Series, where: str, before: int) -> FloatArray:
+    if series.dtype == pl.String:
+        values = series.str.strip_chars().cast(pl.Float64, strict=False)
+    elif series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null):
+        values = series.cast(pl.Float64)
+    else:
+        raise other_type(where, series.name, series.dtype, "numbers")
+    missing = values.is_null() | values.is_nan()
+    if missing.any():
+        row = int(missing.arg_max() or 0)
+        raise no_number(where, series.name, before + row + 1, series[row])
+    return np.asarray(values.to_numpy(), dtype=np.float64)
+
+
+def labels(series: pl.Series, where: str) -> BoolArray:
+    """Return labels, which are 0 and 1 or true and false."""
+    if series.dtype == pl.String:
+        words = {"true": "1", "false": "0"}
+        series = series.str.strip_chars().str.to_lowercase().replace(words)
+    elif not (series.dtype.is_numeric() or series.dtype == pl.Boolean):
+        raise other_type(where, series.name, series.dtype, "0 and 1")
+    values = series.cast(pl.Float64, strict=False)
+    bad = ~(values.eq(0.0) | values.eq(1.0)).fill_null(value=False)
+    if bad.any():
+        row = int(bad.arg_max() or 0)
+        raise no_label(where, series.name, row + 1, series[row])
+    return np.asarray(values.to_numpy() == 1.0)
+
+
+def groups(series: pl.Series, where: str) -> NDArray[Any]:
+    """Return a number for each row, the same where the values are."""
+    missing = series.is_null()
+    if series.dtype.is_float():
+        missing |= series.is_nan().fill_null(value=True)
+    if missing.any():
+        raise no_group(where, series.name, int(missing.arg_max() or 0) + 1)
+    return np.asarray(series.rank("dense").to_numpy())

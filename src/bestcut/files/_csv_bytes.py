@@ -1,0 +1,274 @@
+"""Add a column to a CSV without touching a byte of the others.
+
+Records are found in the raw bytes: a line ends a record if the quotes before it are
+even in number, and a separator separates under the same condition. Doubled quotes
+inside a field keep the number even. That is so only if fields with quotes in them are
+quoted themselves, so files where one is not are refused.
+
+A file is taken in pieces that end where a record ends, so that no piece depends on
+another but for the number of rows and lines before it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestcut.files._errors import (
+    blank_row,
+    empty,
+    lone_return,
+    no_header,
+    not_utf8,
+    open_quote,
+    other_width,
+    stray_quote,
+)
+from bestcut.files._pieces import BOM, NEWLINE, QUOTE, is_blank, pieces
+
+_RETURN = ord("\r")
+_NONE = np.zeros(0, dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a piece stands in its file: for messages.
+
+    Attributes
+    ----------
+    where : str
+        What the file is called.
+    rows : int
+        How many rows come before, without the header.
+    lines : int
+        How many lines come before, with the header.
+    """
+
+    where: str
+    rows: int = 0
+    lines: int = 0
+
+
+@dataclass(frozen=True)
+class Records:
+    """Complete records, one after another.
+
+    Attributes
+    ----------
+    data : bytes
+        All of them.
+    ends : ndarray of int
+        Where the text of each record ends.
+    place : Place
+        What comes before.
+    newlines : int
+        How many lines they take.
+    """
+
+    data: bytes
+    ends: NDArray[np.int64]
+    place: Place
+    newlines: int
+
+    def with_column(self, separator: str, marks: NDArray[np.bool_]) -> bytes:
+        """Return the bytes with one more cell, 0 or 1, at the end of each record."""
+        raw = np.frombuffer(self.data, dtype=np.uint8)
+        digits = np.where(marks, ord("1"), ord("0")).astype(np.uint8)
+        between = np.full(digits.size, ord(separator), np.uint8)
+        added = np.stack([between, digits], axis=1)
+        return np.insert(raw, np.repeat(self.ends, 2), added.ravel()).tobytes()
+
+
+class CsvText:
+    """A CSV that can be read from its beginning again and again.
+
+    Parameters
+    ----------
+    opened : callable
+        Returns a context manager of the file, opened for reading bytes.
+    separator : str
+        What separates fields.
+    where : str
+        What the file is called in messages.
+    size : int
+        Bytes of a piece.
+
+    Attributes
+    ----------
+    header : list of str
+        The names of the columns.
+    """
+
+    def __init__(
+        self,
+        opened: Callable[[], AbstractContextManager[BinaryIO]],
+        separator: str,
+        where: str,
+        size: int,
+    ) -> None:
+        self.opened, self.separator = opened, separator
+        self.where, self.size = where, size
+        self._is_checked = False  # all of it, so that the next time is faster
+        with opened() as file:
+            first = next(pieces(file, size, where, quoted=True), b"")
+        if is_blank(first):
+            raise empty(where, "a header and rows")
+        self._begin(first)
+
+    def _begin(self, first: bytes) -> Records:
+        """Note the header; return the records after it."""
+        at = Place(self.where, rows=-1)  # the header is row 0
+        lines = _split(first, self.separator, at, check=True)
+        self._head_end = int(lines.ends[0])
+        self.header = _names(first[: self._head_end], self.separator, at)
+        lines.check_fields(len(self.header), at)
+        start = first.find(b"\n", self._head_end) + 1 or len(first)
+        self._head = first[:start]
+        above = self._head.count(b"\n")
+        at = Place(self.where, lines=above)
+        ends = lines.ends[1:] - start
+        return Records(first[start:], ends, at, lines.newlines - above)
+
+    def __iter__(self) -> Iterator[Records]:
+        check = not self._is_checked
+        with self.opened() as file:
+            at = None
+            for data in pieces(file, self.size, self.where, quoted=True):
+                if at is None:
+                    records = self._begin(data)
+                else:
+                    lines = _split(data, self.separator, at, check=check)
+                    if check:
+                        lines.check_fields(len(self.header), at)
+                    records = Records(data, lines.ends, at, lines.newlines)
+                yield records
+                at = Place(
+                    self.where,
+                    records.place.rows + records.ends.size,
+                    records.place.lines + records.newlines,
+                )
+        self._is_checked = True
+
+    def head_with(self, name: str) -> bytes:
+        """Return the line of the header with one more name."""
+        added = (self.separator + _field(name, self.separator)).encode()
+        return self._head[: self._head_end] + added + self._head[self._head_end :]
+
+
+def _field(text: str, separator: str) -> str:
+    """Return a cell as it is written, in quotes if it must be."""
+    out = io.StringIO()
+    csv.writer(out, delimiter=separator, lineterminator="").writerow([text])
+    return out.getvalue()
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Where records begin and end, and where separators separate."""
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    separators: NDArray[np.int64]
+    newlines: int
+
+    def check_fields(self, width: int, at: Place) -> None:
+        """Refuse records that have not as many fields as the header."""
+        between, count = width - 1, self.ends.size
+        if self.separators.size == between * count:
+            table = self.separators.reshape(count, between)
+            inside = (table >= self.starts[:, None]) & (table < self.ends[:, None])
+            if inside.all():
+                return
+        first = np.searchsorted(self.separators, self.starts)
+        counts = np.searchsorted(self.separators, self.ends) - first + 1
+        row = int(np.argmax(counts != width))
+        raise other_width(at.where, at.rows + row + 1, int(counts[row]), width)
+
+
+def _split(data: bytes, separator: str, at: Place, *, check: bool) -> _Lines:
+    """Find the records, refusing what readers disagree about if that is unchecked."""
+    raw = np.frombuffer(data, dtype=np.uint8)
+    newlines = lines = np.flatnonzero(raw == NEWLINE)
+    quotes = np.flatnonzero(raw == QUOTE) if b'"' in data else _NONE
+    separators = np.flatnonzero(raw == ord(separator)) if check else _NONE
+    if check:
+        _check_quotes(raw, quotes, separator, at)
+        _check_returns(raw, quotes, at)
+    if quotes.size:
+        lines = lines[np.searchsorted(quotes, lines) % 2 == 0]
+        separators = separators[np.searchsorted(quotes, separators) % 2 == 0]
+    if not lines.size or lines[-1] != raw.size - 1:
+        lines = np.append(lines, raw.size)
+    starts = np.concatenate([[0], lines[:-1] + 1])
+    ends = lines - ((lines > starts) & (raw[np.maximum(lines - 1, 0)] == _RETURN))
+    kept = _without_blank_end(starts, ends, at)
+    return _Lines(starts[:kept], ends[:kept], separators, newlines.size)
+
+
+def _check_quotes(
+    raw: NDArray[np.uint8], quotes: NDArray[np.intp], separator: str, at: Place
+) -> None:
+    """Refuse quotes that neither enclose a whole field nor are doubled."""
+    edges = [ord(separator), NEWLINE, QUOTE]
+    opening, closing = quotes[::2], quotes[1::2]
+    first = np.isin(raw[opening - 1], edges) | (opening == 0)
+    if raw[:3].tobytes() == BOM:
+        first |= opening == 3
+    after = raw[np.minimum(closing + 1, raw.size - 1)]
+    last = np.isin(after, [*edges, _RETURN]) | (closing == raw.size - 1)
+    stray = np.concatenate([opening[~first], closing[~last]])
+    if stray.size:
+        raise stray_quote(at.where, _line(raw, int(stray.min()), at))
+    if quotes.size % 2:
+        raise open_quote(at.where, _line(raw, int(quotes[-1]), at))
+
+
+def _check_returns(raw: NDArray[np.uint8], quotes: NDArray[np.intp], at: Place) -> None:
+    """Refuse carriage returns that some readers take for the end of a line."""
+    returns = np.flatnonzero(raw == _RETURN)
+    lone = returns[raw[np.minimum(returns + 1, raw.size - 1)] != NEWLINE]
+    lone = lone[np.searchsorted(quotes, lone) % 2 == 0]
+    if lone.size:
+        raise lone_return(at.where, _line(raw, int(lone[0]), at))
+
+
+def _line(raw: NDArray[np.uint8], index: int, at: Place) -> int:
+    """Return the line of a byte, counted from 1 as editors do."""
+    return at.lines + int(np.count_nonzero(raw[:index] == NEWLINE)) + 1
+
+
+def _without_blank_end(
+    starts: NDArray[np.intp], ends: NDArray[np.intp], at: Place
+) -> int:
+    """Return how many records there are before blank lines at the end."""
+    full = np.flatnonzero(ends > starts)
+    kept = int(full[-1]) + 1 if full.size else 0
+    blank = np.flatnonzero(ends[:kept] <= starts[:kept])
+    if blank.size:
+        raise blank_row(at.where, at.rows + int(blank[0]) + 1)
+    return kept
+
+
+def check_utf8(data: bytes, at: Place) -> None:
+    """Refuse text in another encoding, by its line."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        line = at.lines + data.count(b"\n", 0, error.start) + 1
+        raise not_utf8(at.where, line) from None
+
+
+def _names(line: bytes, separator: str, at: Place) -> list[str]:
+    check_utf8(line, at)
+    try:
+        text = line.decode("utf-8-sig")
+        return next(csv.reader([text], delimiter=separator, strict=True))
+    except csv.Error as error:
+        raise no_header(at.where, error) from None

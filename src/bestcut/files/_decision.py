@@ -1,0 +1,106 @@
+"""What was decided for the rows of a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bestcut.metrics import Metric
+from bestcut.scores import ConfusionDistribution, ScoreDistribution
+from bestcut.search import gap_in_words
+from bestcut.summary import Cut
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class FileDecision:
+    """What was decided for the rows of a file.
+
+    Attributes
+    ----------
+    rows : int
+        How many rows there are.
+    n_positive : int
+        How many are positive.
+    threshold : float
+        Smallest probability predicted positive; inf when none is.
+    n_tied : int
+        How many of the rows whose probability is the threshold are positive: the
+        earliest.
+    expected_score : float
+        Expected metric of the decisions.
+    error : float
+        Bound on the numerical error of `expected_score`.
+    gap : float
+        Every allowed prediction's expected score is at most this one's plus `error`
+        plus `gap`, proved for this n (a loss: at least this one's less both). 0 where
+        every cut was looked at.
+    gap_scope : str
+        ``"predictions"``: the gap holds for all allowed predictions. ``"cuts"``: the
+        metric could not be shown never to fall when TP rises, for this n, and the gap
+        holds for the cuts of the ranking.
+    metric : Metric
+        What was maximised (a loss: minimised).
+    output : str
+        The file with the decisions.
+    """
+
+    rows: int
+    n_positive: int
+    threshold: float
+    n_tied: int
+    expected_score: float
+    error: float
+    gap: float
+    gap_scope: str
+    metric: Metric
+    output: str
+    _cut: Cut = field(repr=False)
+
+    def distribution(self, metric: str | Metric | None = None) -> ScoreDistribution:
+        """Return the distribution of the score of these decisions.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            Another metric than the one the decision was made for.
+
+        Returns
+        -------
+        ScoreDistribution
+            With ``mean``, ``std``, ``quantile``, ``interval``, ``prob_at_least``.
+        """
+        return self._cut.distribution(metric)
+
+    def confusion(self) -> ConfusionDistribution:
+        """Return the distribution of the confusion matrix of these decisions.
+
+        Returns
+        -------
+        ConfusionDistribution
+            With ``mean``, ``std``, ``interval`` and ``matrix``.
+        """
+        return self._cut.confusion()
+
+    def __repr__(self) -> str:
+        return (
+            f"FileDecision({self.metric.name}: {self.n_positive} of {self.rows} "
+            f"positive, threshold {self.threshold:.6g}, expected score "
+            f"{self.expected_score:.6g} [error {self.error:.1e}, "
+            f"{gap_in_words(self.gap, self.gap_scope)}])"
+        )
+
+
+def decision_of(cut: Cut, output: str) -> FileDecision:
+    """Return what a cut decides for the rows that are written to `output`."""
+    return FileDecision(
+        rows=cut.n,
+        n_positive=cut.n_positive,
+        threshold=cut.threshold,
+        n_tied=cut.n_tied,
+        expected_score=cut.expected_score,
+        error=cut.error,
+        gap=cut.gap,
+        gap_scope=cut.gap_scope,
+        metric=cut.metric,
+        output=output,
+        _cut=cut,
+    )

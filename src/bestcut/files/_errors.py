@@ -1,0 +1,235 @@
+"""What is wrong with a file: the exception, and every sentence it comes with.
+
+A sentence names the file, what is wrong and where in it, and the cure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+class FileError(ValueError):
+    """A file cannot be read, understood or written.
+
+    The message names the file, what is wrong and where, and the cure.
+    """
+
+    @classmethod
+    def of(cls, where: str, what: str, cure: str) -> FileError:
+        """Return the error with its sentence."""
+        return cls(f"{where}: {what}. {cure}")
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or ["unknown"])[0]
+
+
+# --- reading and writing --------------------------------------------------------------
+
+
+def closed(where: str) -> FileError:
+    """Return the refusal of a standard input that is not open."""
+    return FileError.of(where, "is closed", "Pass a file.")
+
+
+def unreadable(where: str, error: Exception) -> FileError:
+    """Return the refusal of a file that the system does not let us read."""
+    reason = getattr(error, "strerror", None) or str(error)
+    return FileError.of(where, f"cannot be read ({reason})", "Check it.")
+
+
+def no_room_to_unpack(where: str, folder: str, error: OSError) -> FileError:
+    """Return the refusal of a file that is too large for the temporary folder."""
+    what = f"does not fit into {folder} ({error.strerror})"
+    cure = "It is unpacked there: make room, or set TMPDIR."
+    return FileError.of(where, what, cure)
+
+
+def changed(where: str) -> FileError:
+    """Return the refusal of a file that somebody else wrote to in the meantime."""
+    what = "changed while it was read"
+    return FileError.of(where, what, "Try again when it is complete.")
+
+
+def empty(where: str, wanted: str = "rows") -> FileError:
+    """Return the refusal of a file that holds nothing."""
+    return FileError.of(where, "is empty", f"Pass a file with {wanted}.")
+
+
+def input_itself(output: str) -> FileError:
+    """Return the refusal to write over what is read."""
+    return FileError.of(output, "is the input itself", "Write to another file.")
+
+
+def unwritten(path: str, error: OSError) -> FileError:
+    """Return the error for a file that the system did not let us write."""
+    reason = error.strerror or str(error).partition("\n")[0]
+    what = f"could not be written ({reason})"
+    cure = "Nothing was kept. Choose another place with `output`."
+    return FileError.of(path, what, cure)
+
+
+# --- formats --------------------------------------------------------------------------
+
+
+def unknown_format(given: str, known: Iterable[str]) -> ValueError:
+    """Return the refusal of a format that nobody knows."""
+    return ValueError(f"`format` must be one of {', '.join(known)}; got {given!r}.")
+
+
+def unnamed_format(path: str, known: Iterable[str]) -> FileError:
+    """Return the refusal of a file whose name does not end in a known suffix."""
+    what = "has a name that says no format"
+    return FileError.of(path, what, f"Pass `format`, one of {', '.join(known)}.")
+
+
+def not_understood(where: str, kind: str, error: Exception) -> FileError:
+    """Return the refusal of a file that is not of its format."""
+    what = f"is no readable {kind} ({_first_line(error)})"
+    return FileError.of(where, what, "Look at it.")
+
+
+def cannot_hold(where: str, kind: str, error: Exception) -> FileError:
+    """Return the refusal to write rows in a format that cannot hold them."""
+    what = f"cannot be written as {kind} ({_first_line(error)})"
+    return FileError.of(where, what, "Keep its format.")
+
+
+def cannot_repeat(where: str, kind: str, name: str) -> FileError:
+    """Return the refusal to write a name twice in a format that cannot hold that."""
+    what = f"has several columns {name!r}, which {kind} cannot hold"
+    return FileError.of(where, what, "Rename all but one.")
+
+
+# --- columns --------------------------------------------------------------------------
+
+
+def no_column(where: str, name: str, option: str, columns: Sequence[str]) -> FileError:
+    """Return the refusal of a name that no column has."""
+    more = ", ..." if len(columns) > 12 else ""
+    shown = ", ".join(columns[:12]) + more
+    cure = f"Name one with {option}; it has: {shown}."
+    return FileError.of(where, f"has no column {name!r}", cure)
+
+
+def ambiguous_column(where: str, name: str, count: int) -> FileError:
+    """Return the refusal of a name that several columns have."""
+    what = f"has {count} columns {name!r}"
+    return FileError.of(where, what, "Rename all but one.")
+
+
+def name_taken(where: str, name: str) -> FileError:
+    """Return the refusal of a name for the new column that is there already."""
+    what = f"has a column {name!r} already"
+    return FileError.of(where, what, "Choose another name with `name`.")
+
+
+def other_type(where: str, name: str, kind: Any, wanted: str) -> FileError:
+    """Return the refusal of a column of another type than is wanted."""
+    return FileError.of(where, f"column {name!r} holds {kind}", f"Pass {wanted}.")
+
+
+def _in_row(name: str, row: int, what: str) -> str:
+    return f"column {name!r}, row {row}: {what}"
+
+
+def no_number(where: str, name: str, row: int, found: Any) -> FileError:
+    """Return the refusal of a value that is no number."""
+    shown = "nothing" if found in (None, "") else repr(found)
+    cure = "Fill it or delete the row."
+    if isinstance(found, str) and found.strip().endswith("%"):
+        cure = "Divide percentages by 100."
+    return FileError.of(where, _in_row(name, row, f"{shown} is no number"), cure)
+
+
+def no_probability(
+    where: str, name: str, row: int, found: float, count: int, of: int
+) -> FileError:
+    """Return the refusal of the first of some numbers outside [0, 1]."""
+    what = f"{found:g} is no probability ({count} of {of} read are not in [0, 1])"
+    cure = "Pass calibrated probabilities, not scores or percentages."
+    return FileError.of(where, _in_row(name, row, what), cure)
+
+
+def no_label(where: str, name: str, row: int, found: Any) -> FileError:
+    """Return the refusal of a value that is neither 0 nor 1."""
+    what = _in_row(name, row, f"{found!r} is no label")
+    return FileError.of(where, what, "Pass 0 and 1, or true and false.")
+
+
+def no_group(where: str, name: str, row: int) -> FileError:
+    """Return the refusal of a row that belongs to no group."""
+    what = _in_row(name, row, "no group is named")
+    return FileError.of(where, what, "Fill it or delete the row.")
+
+
+# --- text -----------------------------------------------------------------------------
+
+
+def long_record(where: str, longest: int) -> FileError:
+    """Return the refusal of a record that does not end."""
+    what = f"has a record of more than {longest:,} bytes"
+    return FileError.of(where, what, "Look for a quote that is never closed.")
+
+
+def not_utf8(where: str, line: int) -> FileError:
+    """Return the refusal of text in another encoding."""
+    return FileError.of(where, f"line {line} is not UTF-8", "Convert the file first.")
+
+
+def no_header(where: str, error: Exception) -> FileError:
+    """Return the refusal of a first line that names no columns."""
+    what = f"has no readable header ({error})"
+    return FileError.of(where, what, "Look at it.")
+
+
+def blank_row(where: str, row: int) -> FileError:
+    """Return the refusal of a blank line between others; the header is row 0."""
+    what = f"{f'row {row}' if row else 'the first line'} is blank"
+    return FileError.of(where, what, "Delete it.")
+
+
+def other_width(where: str, row: int, fields: int, header: int) -> FileError:
+    """Return the refusal of a record that has not as many fields as the header."""
+    what = f"row {row} has {fields} fields, the header {header}"
+    return FileError.of(where, what, "Quote what holds a separator, or fill the row.")
+
+
+def stray_quote(where: str, line: int) -> FileError:
+    """Return the refusal of a quote that readers disagree about."""
+    what = f"line {line} has a quote inside a field"
+    cure = "Quote the whole field, and double the quotes in it."
+    return FileError.of(where, what, cure)
+
+
+def open_quote(where: str, line: int) -> FileError:
+    """Return the refusal of a quoted field that does not end."""
+    what = f"line {line} has a quote that is never closed"
+    return FileError.of(where, what, "Close it.")
+
+
+def lone_return(where: str, line: int) -> FileError:
+    """Return the refusal of what some readers take for the end of a line."""
+    what = f"line {line} has a carriage return without a newline"
+    cure = "Quote its field, or end lines with a newline."
+    return FileError.of(where, what, cure)
+
+
+def unreadable_records(where: str, error: Exception) -> FileError:
+    """Return the refusal of records that polars cannot read."""
+    what = f"cannot be read ({_first_line(error)})"
+    return FileError.of(where, what, "Look at it.")
+
+
+def lost_records(where: str, before: int, rows: int, read: int) -> FileError:
+    """Return the refusal of records that polars counts otherwise."""
+    what = f"has {rows} records after row {before}, of which {read} were read"
+    return FileError.of(where, what, "Look for stray quotes or blank lines.")
+
+
+def not_one_object_per_line(where: str) -> FileError:
+    """Return the refusal of NDJSON whose lines are not one object each."""
+    return FileError.of(
+        where, "does not have one object per line", "Give each its own."
+    )

@@ -1,0 +1,125 @@
+"""Parquet and Arrow's IPC, and whatever else polars reads as frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+import polars as pl
+
+from bestcut.files._errors import FileError, empty, not_understood
+from bestcut.files._input import Input
+from bestcut.files._source import Batch, Format, Source
+
+SCORES = 1 << 19  # scores that are looked at together
+ROWS = 1 << 16  # whole rows that are copied together, unless they are heavy
+_WEIGHT = 1 << 25  # bytes that they may have in the file
+
+
+class FrameBatch(Batch):
+    """Rows as a frame."""
+
+    def __init__(self, frame: pl.DataFrame, before: int) -> None:
+        super().__init__(before, len(frame), len(frame))
+        self.frame = frame
+
+    def column(self, name: str) -> pl.Series:
+        """Return a column."""
+        return self.frame[name]
+
+
+class FrameSource(Source):
+    """Frames, one after another.
+
+    Parameters
+    ----------
+    read : callable
+        Returns an iterator of frames, of all columns or of those that are named.
+    schema : polars.Schema
+        The columns and their types.
+    where, kind : str
+        What it is called, and its format.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[list[str] | None], Iterable[pl.DataFrame]],
+        schema: pl.Schema,
+        where: str,
+        kind: str,
+    ) -> None:
+        self._read, self.schema, self.where, self.kind = read, schema, where, kind
+        self.columns, self.total = schema.names(), None
+
+    @classmethod
+    def of_scan(
+        cls, scan: pl.LazyFrame, where: str, kind: str, weight: int = 1
+    ) -> FrameSource:
+        """Return what polars scans, if a row is thought to have so many bytes."""
+        together = max(min(ROWS, _WEIGHT // max(weight, 1)), 1)
+
+        def read(names: list[str] | None) -> Iterable[pl.DataFrame]:
+            if names is None:
+                return scan.collect_batches(chunk_size=together)
+            return scan.select(names).collect_batches(chunk_size=SCORES)
+
+        with understood(where, kind):
+            return cls(read, scan.collect_schema(), where, kind)
+
+    def batches(self, names: list[str] | None = None) -> Iterator[FrameBatch]:
+        """Yield frames."""
+        before = 0
+        try:
+            with understood(self.where, self.kind):
+                for frame in self._read(names):
+                    yield FrameBatch(frame, before)
+                    before += len(frame)
+        except FileError:
+            self.check_unchanged()  # which would explain it
+            raise
+
+    def frames(self, target: Format) -> FrameSource:
+        """Return the source itself."""
+        return self
+
+
+@contextmanager
+def understood(where: str, kind: str) -> Iterator[None]:
+    """Say in one line what polars did not understand."""
+    try:
+        yield
+    except FileError:
+        raise
+    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+        raise not_understood(where, kind, error) from None
+
+
+def _opener(kind: str, scan: Callable[..., pl.LazyFrame]) -> Callable[[Input], Source]:
+    """Return what opens the files of a format that polars scans."""
+
+    def opened(given: Input) -> FrameSource:
+        if not given.size:
+            raise empty(given.where)
+        with understood(given.where, kind):
+            frame = scan(given.for_polars, glob=False, hive_partitioning=False)
+            rows = int(frame.select(pl.len()).collect().item())
+        weight = given.size // max(rows, 1)
+        source = FrameSource.of_scan(frame, given.where, kind, weight)
+        source.total, source.input = rows, given
+        return source
+
+    return opened
+
+
+PARQUET = Format(
+    "parquet",
+    (".parquet", ".pq"),
+    open=_opener("parquet", pl.scan_parquet),
+    write=pl.LazyFrame.sink_parquet,
+)
+IPC = Format(
+    "ipc",
+    (".arrow", ".feather", ".ipc"),
+    open=_opener("ipc", pl.scan_ipc),
+    write=pl.LazyFrame.sink_ipc,
+)

@@ -1,0 +1,95 @@
+"""NDJSON: one object per line."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from functools import cached_property
+
+import polars as pl
+
+from bestcut._types import BoolArray
+from bestcut.files._errors import empty, name_taken, not_one_object_per_line
+from bestcut.files._frames import FrameSource, understood
+from bestcut.files._input import Input
+from bestcut.files._pieces import pieces
+from bestcut.files._source import Format
+from bestcut.files._text import TextBatch, TextSource
+
+
+class NdjsonBatch(TextBatch):
+    """Lines of NDJSON."""
+
+    def __init__(self, data: bytes, before: int, where: str) -> None:
+        self._lines = data.split(b"\n")
+        self._objects = [i for i, line in enumerate(self._lines) if line.strip()]
+        super().__init__(before, len(self._objects), len(data))
+        self._data, self._where = data, where
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The objects as rows."""
+        if not self.rows:
+            return pl.DataFrame()
+        with understood(self._where, "ndjson"):
+            file = io.BytesIO(self._data)
+            frame = pl.read_ndjson(file, infer_schema_length=None)
+        whole = (self._lines[i].rstrip().endswith(b"}") for i in self._objects)
+        if len(frame) != self.rows or not all(whole):
+            raise not_one_object_per_line(self._where)
+        return frame
+
+    def column(self, name: str) -> pl.Series:
+        """Return a column; what an object does not hold is null."""
+        if name in self.frame.columns:
+            return self.frame[name]
+        return pl.Series(name, [None] * self.rows, dtype=pl.Null)
+
+    def with_marks(self, name: str, marks: BoolArray) -> bytes:
+        """Return the lines with one more key in each object."""
+        if name in self.frame.columns:
+            raise name_taken(self._where, name)
+        lines, key = self._lines.copy(), json.dumps(name).encode()
+        for i, mark in zip(self._objects, marks.tolist(), strict=True):
+            body, brace, rest = lines[i].rpartition(b"}")
+            comma = b"" if body.rstrip().endswith(b"{") else b","
+            lines[i] = body + comma + key + (b":1" if mark else b":0") + brace + rest
+        return b"\n".join(lines)
+
+
+class NdjsonSource(TextSource):
+    """One JSON object per line."""
+
+    def __init__(self, given: Input) -> None:
+        super().__init__(given, "ndjson")
+        first: NdjsonBatch | None = next(self._read(), None)
+        if first is None:
+            raise empty(given.where)
+        self.columns = first.frame.columns
+
+    def _read(self) -> Iterator[NdjsonBatch]:
+        before = 0
+        with self.input.opened() as file:
+            for data in pieces(file, self._piece, self.where, quoted=False):
+                batch = NdjsonBatch(data, before, self.where)
+                before += batch.rows
+                yield batch
+
+    def head_with(self, name: str) -> bytes:
+        """Return nothing: each object has its own names."""
+        return b""
+
+    def frames(self, target: Format) -> FrameSource:
+        """Return the objects as rows, with the types that fit all of them."""
+        with understood(self.where, self.kind):
+            scan = pl.scan_ndjson(self.input.for_polars, infer_schema_length=None)
+        return FrameSource.of_scan(scan, self.where, self.kind)
+
+
+NDJSON = Format(
+    "ndjson",
+    (".ndjson", ".jsonl"),
+    open=NdjsonSource,
+    write=pl.LazyFrame.sink_ndjson,
+)
