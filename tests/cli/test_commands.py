@@ -217,7 +217,7 @@ def test_a_large_file_that_is_interrupted_leaves_no_part(large):
 @pytest.mark.parametrize("options", [[], ["--max-positives", "3"], ["--metric", "mcc"]])
 def test_streamed_or_held_the_decisions_are_the_same(folder, options, monkeypatch):
     held = decided(*options)
-    monkeypatch.setattr("bestcut.cli._main.LARGE", -1)
+    monkeypatch.setattr("bestcut.cli._decide.LARGE", -1)
     streamed = decided(*options)
     np.testing.assert_array_equal(streamed[0], held[0])
     assert streamed[1].keys() == held[1].keys()
@@ -236,7 +236,7 @@ def test_streamed_or_held_the_decisions_are_the_same(folder, options, monkeypatc
 )
 def test_what_cannot_be_streamed_is_held(folder, options, monkeypatch):
     held = decided(*options)
-    monkeypatch.setattr("bestcut.cli._main.LARGE", -1)
+    monkeypatch.setattr("bestcut.cli._decide.LARGE", -1)
     np.testing.assert_array_equal(decided(*options)[0], held[0])
 
 

@@ -64,7 +64,7 @@ REFUSED = {
 def test_a_bad_file_is_refused_with_place_and_cure(tmp_path, monkeypatch, case, large):
     data, message = REFUSED[case]
     if large:
-        monkeypatch.setattr("bestcut.cli._main.LARGE", -1)
+        monkeypatch.setattr("bestcut.cli._decide.LARGE", -1)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.csv").write_bytes(data)
     line = complaint(call("decide", "x.csv", "--proba", "p", "-o", "out.csv"))

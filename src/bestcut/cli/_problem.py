@@ -1,4 +1,4 @@
-"""What went wrong with a file, in one line."""
+"""What went wrong, in one line."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ _OPTIONS = {
 
 
 class Problem(click.ClickException):
-    """An error that names the file, what is wrong, and the cure."""
+    """An error that says what is wrong, and the cure."""
 
     exit_code = 2
 
-    def __init__(self, where: str, what: str = "", cure: str = "") -> None:
-        sentence = f"{where}: {what}" if what else where
+    def __init__(self, sentence: str, cure: str = "") -> None:
         super().__init__(f"{sentence}. {cure}".rstrip())
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The command that writes a report."""
+"""`bestcut report`: the decision, and what to expect of it, as a page."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from bestcut.cli._main import (
-    cli,
-    file_option,
+from bestcut.cli._options import (
+    complete_metrics,
+    file_argument,
     format_option,
-    known_names_given,
-    metric_given,
-    metrics_given,
-    parsed_given,
+    metric_option,
+    output_option,
+    parse_metric,
+    parse_metrics,
+    parsed_by,
     proba_option,
 )
 from bestcut.cli._problem import Problem
@@ -22,27 +23,18 @@ from bestcut.files.sources import open_source, refuse_input_as_output, writing
 from bestcut.metrics import Metric
 
 
-@cli.command()
-@file_option
+@click.command()
+@file_argument
 @proba_option
-@click.option(
-    "--metric",
-    default="f1",
-    show_default=True,
-    callback=parsed_given(metric_given),
-    shell_complete=known_names_given,
-    help="What the decision is made for: a name or a formula.",
-)
+@metric_option(parse_metric, "What the decision is made for: a name or a formula.")
 @click.option(
     "--also",
-    callback=parsed_given(metrics_given),
-    shell_complete=known_names_given,
+    callback=parsed_by(parse_metrics),
+    shell_complete=complete_metrics,
     help="Names or formulas to switch to, separated by commas.",
 )
 @click.option("--title", help="Heading of the page.")
-@click.option(
-    "-o", "--output", required=True, help="File to write; - is standard output."
-)
+@output_option(required=True)
 @format_option
 def report(
     file: str,

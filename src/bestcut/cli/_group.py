@@ -1,0 +1,47 @@
+"""The group of commands: whatever goes wrong in one of them is said in one line."""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import Any
+
+import click
+import polars as pl
+
+from bestcut.cli._problem import Problem
+from bestcut.cli._signals import INTERRUPTED, exit_status
+
+
+class Group(click.Group):
+    """Commands whose errors are one line, and which can be interrupted."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; say what went wrong in one line."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            path = (error.ctx or ctx).command_path
+            sentence = error.format_message().rstrip(".")
+            raise Problem(sentence, cure=f"See {path} --help.") from None
+        except (ValueError, TypeError) as error:  # the library's own sentences
+            raise Problem.of(error) from error
+        except pl.exceptions.PolarsError as error:
+            raise Problem(str(error).partition("\n")[0]) from None
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # the reader has seen enough; click ends quietly
+            _drop_output()
+            message = f"standard output could not be written ({error.strerror})"
+            raise Problem(message) from None
+        except MemoryError:
+            message = "there is not enough memory for this file"
+            raise Problem(message) from None
+        except KeyboardInterrupt as error:
+            click.echo(f"bestcut: {INTERRUPTED}", err=True)
+            ctx.exit(exit_status(error))
+
+
+def _drop_output() -> None:
+    """Let nothing more be written to standard output, as that would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

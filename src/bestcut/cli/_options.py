@@ -1,0 +1,125 @@
+"""Options that several commands take, and what their texts mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+import numpy as np
+
+import bestcut
+from bestcut.files.sources import FORMATS
+from bestcut.goals import Goal, Mean, ProbAtLeast, Quantile
+from bestcut.metrics import ExpressionError, Metric, from_expression
+
+_GOALS: dict[str, Callable[[float], Goal]] = {
+    "quantile": Quantile,
+    "reach": ProbAtLeast,
+}
+
+
+def parse_metric(text: str) -> Metric:
+    """Return a metric by its name, or from a formula."""
+    if text in bestcut.metrics.names():
+        return bestcut.metrics.get(text)
+    if any(mark in text for mark in "+-*/(") or text in ("tp", "fp", "fn", "tn"):
+        try:
+            return from_expression(text)
+        except ExpressionError as error:
+            raise click.BadParameter(str(error)) from None
+    try:
+        return bestcut.metrics.get(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def parse_metrics(text: str) -> list[Metric]:
+    """Return the metrics between the commas that are in no parentheses."""
+    parts, depth = [""], 0
+    for mark in text:
+        depth += (mark == "(") - (mark == ")")
+        if mark == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += mark
+    return [parse_metric(part.strip()) for part in parts]
+
+
+def parse_goal(text: str) -> Goal:
+    """Return a goal from ``mean``, ``quantile=0.1`` or ``reach=0.7``."""
+    if text == "mean":
+        return Mean()
+    kind, _, value = text.partition("=")
+    try:
+        number, goal = float(value), _GOALS[kind]
+    except (ValueError, KeyError):
+        known = ", ".join(f"{name}=NUMBER" for name in _GOALS)
+        msg = f"{text!r} is none of mean, {known}."
+        raise click.BadParameter(msg) from None
+    try:
+        return goal(number)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def parse_floor(text: str) -> tuple[Metric, float]:
+    """Return a metric and its least expected value from ``precision=0.9``."""
+    name, _, value = text.rpartition("=")
+    try:
+        number = float(value)
+    except ValueError:
+        number = np.nan
+    if not (name and np.isfinite(number)):
+        msg = f"{text!r} is not METRIC=NUMBER, for example precision=0.9."
+        raise click.BadParameter(msg)
+    return parse_metric(name), number
+
+
+def parsed_by(parse: Callable[[str], Any]) -> Callable[..., Any]:
+    """Return a callback of click that parses what an option is given, if it is."""
+
+    def callback(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
+        if isinstance(value, tuple):
+            return [parse(item) for item in value]
+        return None if value is None else parse(value)
+
+    return callback
+
+
+def complete_metrics(
+    ctx: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[str]:
+    """Return what the shell may complete the last name of a list to."""
+    done, comma, begun = incomplete.rpartition(",")
+    names = bestcut.metrics.names()
+    return [done + comma + name for name in names if name.startswith(begun)]
+
+
+def metric_option(parse: Callable[[str], Any], help: str) -> Callable[..., Any]:
+    """Return the option that names one metric or several, as `parse` reads it."""
+    return click.option(
+        "--metric",
+        default="f1",
+        show_default=True,
+        callback=parsed_by(parse),
+        shell_complete=complete_metrics,
+        help=help,
+    )
+
+
+def output_option(**settings: Any) -> Callable[..., Any]:
+    """Return the option that names the file to write."""
+    help = "File to write; - is standard output."
+    return click.option("-o", "--output", help=help, **settings)
+
+
+file_argument = click.argument("file", type=click.Path(allow_dash=True, dir_okay=False))
+proba_option = click.option("--proba", required=True, help="Column of probabilities.")
+format_option = click.option(
+    "--format",
+    "kind",
+    type=click.Choice(list(FORMATS)),
+    help="Format of FILE, and of an output whose name says none.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -1,0 +1,115 @@
+"""What the commands print: facts about a decision, tables, paragraphs, JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+import bestcut
+from bestcut.goals import Mean
+
+
+def facts_of_one(
+    one: bestcut.Decision | bestcut.FileDecision, rows: int
+) -> dict[str, Any]:
+    """Return what to say about one decision for so many rows."""
+    facts: dict[str, Any] = {
+        "metric": one.metric.name,
+        "rows": rows,
+        "positive": one.n_positive,
+        "threshold": finite_or_none(one.threshold),
+        "expected_score": one.expected_score,
+        "error": one.error,
+        "gap": one.gap,
+        "gap_scope": one.gap_scope,
+        "interval_90": list(one.distribution().interval(0.9)),
+    }
+    if isinstance(one, bestcut.Decision) and one.goal != Mean():
+        facts["goal"] = one.goal.describe(one.metric)
+        facts["goal_value"] = one.goal_value
+    return facts
+
+
+def facts_of_many(many: bestcut.Decisions) -> dict[str, Any]:
+    """Return what to say about a decision for each of many groups."""
+    count = many.n_positive.size
+    return {
+        "metric": many.metric.name,
+        "groups": count,
+        "rows": int(many.labels.size),
+        "positive": int(many.n_positive.sum()),
+        "groups_left_empty": int(np.count_nonzero(many.n_positive == 0)),
+        "mean_expected_score": float(many.expected_score.mean()) if count else None,
+        "error": float(many.error.max(initial=0.0)),
+        "gap": float(many.gap.max(initial=0.0)),
+        "gap_scope": many.gap_scope,
+    }
+
+
+def finite_or_none(number: float) -> float | None:
+    """Return a number that JSON can hold, which knows no infinity."""
+    return number if np.isfinite(number) else None
+
+
+def print_facts(facts: dict[str, Any], *, as_json: bool, err: bool) -> None:
+    """Print what was decided, for people or for machines."""
+    if as_json:
+        print_json(facts, err=err)
+        return
+    names = {"interval_90": "90% between", "goal_value": facts.get("goal", "")}
+    for key, value in facts.items():
+        if key not in ("goal", "error", "gap", "gap_scope"):  # for machines
+            name = names.get(key, key.replace("_", " "))
+            click.echo(f"{name + ':':<22} {_shown(value)}", err=err)
+
+
+def print_json(value: Any, *, err: bool = False) -> None:
+    """Print a value in one line for machines."""
+    click.echo(json.dumps(value), err=err)
+
+
+def print_table(head: list[str], rows: list[list[Any]]) -> None:
+    """Print a table that fits a narrow window, without colour when piped."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for i, name in enumerate(head):
+        words = i == 0 or name == "what it is"
+        table.add_column(
+            name, justify="left" if words else "right", overflow="fold", no_wrap=False
+        )
+    for row in rows:
+        table.add_row(*map(_shown, row))
+    _print(table)
+
+
+def print_text(text: str) -> None:
+    """Print a paragraph in lines that fit the window."""
+    _print(Text(text))
+
+
+def _print(what: Any) -> None:
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 79
+    console = Console(width=width, highlight=False)
+    with console.capture() as captured:
+        console.print(what)
+    for line in captured.get().splitlines():
+        click.echo(line.rstrip())
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, list):
+        return " and ".join(_shown(item) for item in value)
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", " ")
+    return str(value)
