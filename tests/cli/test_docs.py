@@ -8,7 +8,7 @@ import re
 import shlex
 from pathlib import Path
 
-from cli.run import call, shell
+from cli.run import call, cli, shell
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -45,8 +45,6 @@ def test_commands_do_what_the_page_shows(tmp_path, monkeypatch):
 
 
 def test_every_command_is_on_the_page():
-    from bestcut.cli._main import cli
-
     text = PAGE.read_text(encoding="utf-8")
     for name, command in cli.commands.items():
         assert f"$ bestcut {name}" in text

@@ -6,24 +6,16 @@ import gzip
 import io
 import json
 import os
-import re
 import stat
-import string
-from contextlib import nullcontext
 
-import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings, strategies as st
+from hypothesis import HealthCheck, given, settings
 
+import bestcut
 from cli.run import PROBABILITIES, SCORES, call, complaint, shell
+from files.csv_tables import any_size_of_pieces, csv_text, written  # noqa: F401
 
 pl = pytest.importorskip("polars")
-
-import bestcut  # noqa: E402
-from bestcut.files import FileError  # noqa: E402
-from bestcut.files._csv_bytes import CsvText  # noqa: E402
-from bestcut.files._formats import open_source  # noqa: E402
-from bestcut.files._output import atomic  # noqa: E402
 
 MARKS = bestcut.decide(PROBABILITIES, "f1").labels.astype(int).tolist()
 
@@ -69,54 +61,14 @@ def test_the_name_of_the_column_is_quoted_if_it_must_be(tmp_path):
     assert out.read_text() == 'p,"a ""b"", c"\n0.5,1\n'
 
 
-CELLS = st.text(
-    st.one_of(
-        st.sampled_from("\",\t\n\r 0.5;'é☃\ufeff\x00"),
-        st.sampled_from(string.ascii_letters),
-    ),
-    max_size=6,
-)
-
-
-@st.composite
-def written(draw):
-    """Draw a table, and how the csv module writes it."""
-    width = draw(st.integers(1, 4))
-    header = draw(st.lists(CELLS, min_size=width, max_size=width, unique=True))
-    rows = draw(st.lists(st.lists(CELLS, min_size=width, max_size=width), max_size=6))
-    place = draw(st.integers(0, width))
-    p = [draw(st.sampled_from(["0.1", "0.25", "0.9", "1", "0"])) for _ in rows]
-    header.insert(place, "the p")
-    rows = [[*row[:place], x, *row[place:]] for row, x in zip(rows, p, strict=True)]
-    separator = draw(st.sampled_from(",\t"))
-    end = draw(st.sampled_from(["\n", "\r\n"]))
-    quoting = draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
-    if any("\r" in cell for row in [header, *rows] for cell in row):
-        quoting = csv.QUOTE_ALL  # by itself it would leave a return unquoted
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, delimiter=separator, lineterminator=end, quoting=quoting)
-    writer.writerows([header, *rows])
-    text = out.getvalue()
-    return [header, *rows], p, text, separator
-
-
-def csv_text(data, separator=",", size=1000):
-    return CsvText(lambda: nullcontext(io.BytesIO(data)), separator, "here", size)
-
-
-@pytest.fixture(params=[1, 7, 1 << 23], ids=lambda size: f"pieces of {size}")
-def pieces(request, monkeypatch):
-    monkeypatch.setattr("bestcut.files._text.PIECE", request.param)
-    return request.param
-
-
+@pytest.mark.usefixtures("any_size_of_pieces")
 @settings(
     max_examples=100,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(written())
-def test_any_table_keeps_its_cells_and_its_bytes(pieces, case):
+def test_any_table_keeps_its_cells_and_its_bytes(case):
     table, p, text, separator = case
     kind = "csv" if separator == "," else "tsv"
     run = call(
@@ -146,60 +98,6 @@ def test_any_table_keeps_its_cells_and_its_bytes(pieces, case):
             start = end
         data += records.data[start:]
     assert data.decode() == text
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.text(st.sampled_from('",\n\r0.5pa'), max_size=20), st.integers(1, 30))
-def test_any_text_is_refused_or_read_as_the_csv_module_does(text, size):
-    data = ("p,a\n" + text).encode()
-    try:
-        whole = list(csv_text(data))
-    except FileError as error:
-        # The same place is named, however the text is cut into pieces.
-        with pytest.raises(FileError) as other:
-            list(csv_text(data, size=size))
-        assert_same_complaint(str(other.value), str(error))
-        return
-    found = list(csv_text(data, size=size))
-    rows = list(csv.reader(io.StringIO(data.decode(), newline=""), strict=True))
-    while rows and not rows[-1]:
-        rows.pop()  # blank lines at the end
-    for parts in (whole, found):
-        assert sum(part.ends.size for part in parts) == len(rows) - 1
-        with_marks = csv_text(data).head_with("d") + b"".join(
-            part.with_column(",", np.ones(part.ends.size, dtype=bool)) for part in parts
-        )
-        again = list(csv.reader(io.StringIO(with_marks.decode(), newline="")))
-        assert again[: len(rows)] == [
-            [*row, x] for row, x in zip(rows, ["d", *"1" * len(rows)], strict=False)
-        ]
-
-
-def assert_same_complaint(one, other):
-    """Compare places, if the same is wrong; a text may have several faults."""
-    kind = re.compile(r"(line|row) (\d+)")
-    if kind.sub("", one) == kind.sub("", other):
-        assert one == other
-
-
-@settings(
-    max_examples=100,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(written())
-@example(([["", "the p"], ["\ufeff", "0.1"]], ["0.1"], ",the p\n\ufeff,0.1\n", ","))
-def test_columns_are_read_as_the_csv_module_reads_them(pieces, tmp_path, case):
-    rows, _, text, separator = case
-    if text.startswith("\ufeff"):
-        return
-    file = tmp_path / "x"
-    file.write_bytes(text.encode())
-    source = open_source(str(file), "csv" if separator == "," else "tsv")
-    assert source.columns == rows[0]
-    for i, name in enumerate(rows[0]):
-        values = source.column(name, "--proba").fill_null("").to_list()
-        assert values == [row[i] for row in rows[1:]]
 
 
 # --- formats --------------------------------------------------------------------------
@@ -345,18 +243,3 @@ def test_a_device_is_written_to_and_stays_a_device(tmp_path):
     (tmp_path / "x.csv").write_text("p\n0.5\n")
     decide(tmp_path / "x.csv", os.devnull, "--format", "csv")
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "full"), MemoryError])
-def test_what_goes_wrong_while_writing_leaves_the_old_file(tmp_path, error):
-    (tmp_path / "y.csv").write_text("old")
-
-    def write():
-        with atomic(str(tmp_path / "y.csv")) as file:
-            file.write(b"new")
-            raise error
-
-    with pytest.raises((KeyboardInterrupt, FileError, MemoryError)):
-        write()
-    assert os.listdir(tmp_path) == ["y.csv"]
-    assert (tmp_path / "y.csv").read_text() == "old"

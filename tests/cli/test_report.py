@@ -11,13 +11,6 @@ from bestcut.report import make_report
 from cli.run import PROBABILITIES, SCORES, call, complaint, shell
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "scores.csv").write_text(SCORES, encoding="utf-8")
-    return tmp_path
-
-
 def test_the_page_is_written_and_summed_up(folder):
     run = shell("bestcut report scores.csv --proba p -o report.html", folder)
     assert (run.returncode, run.stdout) == (0, b"")

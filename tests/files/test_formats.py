@@ -1,0 +1,34 @@
+"""The table of formats: what follows from an entry in it."""
+
+import pytest
+
+from bestcut.files import FileError, decide_file
+
+pytest.importorskip("polars", minversion="1.38")
+
+from bestcut.files.sources import FORMATS, format_of
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_suffix_says_the_format_in_any_case_and_packed(name):
+    for suffix in FORMATS[name].suffixes:
+        for path in (f"x{suffix}", f"X{suffix.upper()}", f"x{suffix}.gz"):
+            assert format_of(path) == name
+            assert format_of(path, otherwise="csv") == name
+
+
+def test_no_suffix_is_of_two_formats():
+    suffixes = [suffix for each in FORMATS.values() for suffix in each.suffixes]
+    assert len(set(suffixes)) == len(suffixes)
+
+
+def test_another_name_needs_a_format():
+    assert format_of("x.txt", otherwise="ipc") == "ipc"
+    with pytest.raises(FileError, match=r"x\.txt: has a name that says no format\."):
+        format_of("x.txt")
+    assert (format_of("-"), format_of("-", otherwise="ndjson")) == ("csv", "ndjson")
+
+
+def test_the_documentation_lists_every_format():
+    listed = ", ".join(f'"{name}"' for name in FORMATS)
+    assert f"format : {{{listed}}}, optional" in decide_file.__doc__
