@@ -1,4 +1,7 @@
-"""The formats of files, and which of them a file has."""
+"""The formats of files, and which of them a file has.
+
+A new format is a module that makes a `Format`, and an entry in `FORMATS`.
+"""
 
 from __future__ import annotations
 
