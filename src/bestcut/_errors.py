@@ -95,7 +95,8 @@ def not_callable(name: str, function: Any) -> TypeError:
 
 def package_missing(needed_by: str, package: str, extra: str) -> ImportError:
     """Return the refusal to work without an optional package."""
-    return ImportError(f"{needed_by} needs {package}: pip install 'bestcut[{extra}]'")
+    msg = f"{needed_by} needs {package}: pip install 'bestcut[{extra}]'"
+    return ImportError(msg, name=package)
 
 
 # --- single numbers ------------------------------------------------------------------

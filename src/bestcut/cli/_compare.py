@@ -31,9 +31,7 @@ def compare(file: str, proba: str, kind: str | None, as_json: bool) -> None:
     p = open_source(file, kind).probabilities(proba)
     at_half = p >= 0.5
     rows = []
-    for name in bestcut.metrics.names():
-        if name == "dice":
-            continue  # f1 by another name
+    for name in bestcut.metrics.names(aliases=False):
         best = bestcut.decide(p, name)
         rows.append(
             {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from bestcut._errors import package_missing
 from bestcut._validation import check_bounds
 from bestcut.files._decision import FileDecision
 from bestcut.metrics import Metric, get
@@ -109,8 +110,9 @@ def decide_file(
     except ImportError as error:
         if error.name is None or error.name.startswith("bestcut"):
             raise
-        msg = f"decide_file needs {error.name}: pip install 'bestcut[files]'"
-        raise ImportError(msg, name=error.name) from None
+        raise package_missing(
+            needed_by="decide_file", package=error.name, extra="files"
+        ) from None
     target = os.fspath(output)
     kind = format_of(target, format)
     source: Source

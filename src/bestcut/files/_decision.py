@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bestcut.metrics import Metric
-from bestcut.scores import ConfusionDistribution, ScoreDistribution
+from bestcut.scores import Predicted, Prediction
 from bestcut.search import gap_in_words
 from bestcut.summary import Cut
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class FileDecision:
+class FileDecision(Predicted):
     """What was decided for the rows of a file.
 
     Attributes
@@ -29,14 +29,9 @@ class FileDecision:
         Expected metric of the decisions.
     error : float
         Bound on the numerical error of `expected_score`.
-    gap : float
-        Every allowed prediction's expected score is at most this one's plus `error`
-        plus `gap`, proved for this n (a loss: at least this one's less both). 0 where
-        every cut was looked at.
-    gap_scope : str
-        ``"predictions"``: the gap holds for all allowed predictions. ``"cuts"``: the
-        metric could not be shown never to fall when TP rises, for this n, and the gap
-        holds for the cuts of the ranking.
+    gap, gap_scope : float, str
+        What other predictions could gain beyond `error` at most, proved, and which
+        predictions these are; as in `bestcut.Decision`.
     metric : Metric
         What was maximised (a loss: minimised).
     output : str
@@ -53,32 +48,7 @@ class FileDecision:
     gap_scope: str
     metric: Metric
     output: str
-    _cut: Cut = field(repr=False)
-
-    def distribution(self, metric: str | Metric | None = None) -> ScoreDistribution:
-        """Return the distribution of the score of these decisions.
-
-        Parameters
-        ----------
-        metric : str or Metric, optional
-            Another metric than the one the decision was made for.
-
-        Returns
-        -------
-        ScoreDistribution
-            With ``mean``, ``std``, ``quantile``, ``interval``, ``prob_at_least``.
-        """
-        return self._cut.distribution(metric)
-
-    def confusion(self) -> ConfusionDistribution:
-        """Return the distribution of the confusion matrix of these decisions.
-
-        Returns
-        -------
-        ConfusionDistribution
-            With ``mean``, ``std``, ``interval`` and ``matrix``.
-        """
-        return self._cut.confusion()
+    _prediction: Prediction = field(repr=False)
 
     def __repr__(self) -> str:
         return (
@@ -102,5 +72,5 @@ def decision_of(cut: Cut, output: str) -> FileDecision:
         gap_scope=cut.gap_scope,
         metric=cut.metric,
         output=output,
-        _cut=cut,
+        _prediction=cut._prediction,
     )
