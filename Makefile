@@ -57,7 +57,7 @@ $(VENV)/.browser: $(VENV)/.dev
 	@touch $@
 
 test-browser: $(VENV)/.browser  ## the report in Chromium, which must be on the PATH
-	BESTCUT_BROWSER=1 $(RUN) -m pytest -q tests/test_report_page.py
+	BESTCUT_BROWSER=1 $(RUN) -m pytest -q tests/report/test_browser.py
 
 $(VENV)-distributed/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-distributed

@@ -21,7 +21,7 @@ from bestcut.displays import (  # noqa: E402
     ScoreDistributionDisplay,
 )
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 P = np.random.default_rng(0).beta(0.4, 2, 80)
 P.flags.writeable = False
 Y = np.random.default_rng(1).random(80) < P

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("sklearn", reason="the example fits models with scikit-learn")
 
-SCRIPT = Path(__file__).parents[1] / "examples" / "promised_intervals.py"
+SCRIPT = Path(__file__).parents[2] / "examples" / "promised_intervals.py"
 N_SPLITS = 20
 
 
