@@ -1,6 +1,9 @@
+"""decide() returns a threshold set, takes what people have, and knows itself."""
+
 import pickle
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -10,6 +13,8 @@ from hypothesis import given, settings, strategies as st
 
 import bestcut
 from bestcut.metrics import from_counts
+from oracles.outcomes import score_law
+from scores.known import assert_law
 
 probability = st.floats(0, 1, allow_subnormal=True)
 
@@ -289,3 +294,61 @@ def test_the_distribution_of_a_large_decision_sorts_nothing(monkeypatch):
     assert decision.confusion().mean == pytest.approx(
         bestcut.expected_confusion(p, decision.labels).mean, rel=1e-12, abs=0
     )
+
+
+@pytest.mark.parametrize("name", ["f1", "mcc", "gmean", "squared_count_error"])
+def test_a_decision_knows_the_law_of_its_own_labels(name):
+    p = np.random.default_rng(8).beta(0.4, 2, size=80)
+    decision = bestcut.decide(p, name)
+    own = decision.distribution()
+    direct = bestcut.score_distribution(p, decision.labels, name)
+    slack = own.error + decision.error
+    assert own.mean == pytest.approx(decision.expected_score, abs=slack, rel=0)
+    assert own.mean == pytest.approx(direct.mean, abs=own.error + direct.error, rel=0)
+    assert own.interval() == pytest.approx(direct.interval(), abs=1e-12)
+    c = own.quantile(0.4)
+    slack = own.probability_error + direct.probability_error
+    assert own.prob_at_least(c) == pytest.approx(direct.prob_at_least(c), abs=slack)
+    for other in ("precision", bestcut.metrics.Recall(zero_division=1.0)):
+        there = decision.distribution(other)
+        expected = bestcut.expected_score(p, decision.labels, other)
+        assert there.mean == pytest.approx(expected, abs=2 * there.error)
+    assert decision.distribution(metric="recall").mean == pytest.approx(
+        bestcut.expected_score(p, decision.labels, "recall"), abs=1e-12
+    )
+    confusion = decision.confusion()
+    expected = bestcut.expected_confusion(p, decision.labels)
+    assert confusion.mean == pytest.approx(expected.mean, abs=1e-12)
+    assert confusion.interval() == expected.interval()
+    assert confusion.mean.tp == pytest.approx(p[decision.labels].sum())
+
+
+def test_the_law_of_a_decision_by_enumeration_is_that_of_its_labels():
+    metric = from_counts(lambda tp, fp, fn, tn: fp * fn - tp + 1.0 * tn, "perverse")
+    p = [0.9, 0.2, 0.6, 0.45]
+    decision = bestcut.decide(p, metric, solver="exhaustive")
+    law = score_law(
+        p, decision.labels, lambda tp, fp, fn, tn, _: Fraction(fp * fn - tp + tn), 0
+    )
+    assert_law(decision.distribution(), law, np.random.default_rng(0))
+
+
+def test_the_law_of_a_decision_does_not_follow_later_changes_of_the_input():
+    p = np.array([0.5, 0.6, 0.1])
+    decision = bestcut.decide(p)
+    expected = bestcut.decide([0.5, 0.6, 0.1]).distribution().mean
+    p[:] = 0.0
+    assert decision.distribution().mean == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    p=st.lists(probability, max_size=40), name=st.sampled_from(bestcut.metrics.names())
+)
+def test_the_mean_of_a_decisions_law_is_its_expected_score(p, name):
+    decision = bestcut.decide(p, name)
+    law = decision.distribution()
+    slack = law.error + decision.error
+    assert law.mean == pytest.approx(decision.expected_score, abs=slack, rel=0)
+    expected = bestcut.expected_score(p, decision.labels, name)
+    assert expected == pytest.approx(decision.expected_score, abs=slack, rel=0)

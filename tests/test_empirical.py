@@ -16,10 +16,10 @@ import bestcut
 from bestcut import empirical_threshold
 from bestcut._empirical import threshold_between
 from bestcut.metrics import FBeta, LinearUtility, from_counts, from_rates, from_uvp
+from helpers import NAMES, metric_of
 from oracles import EPS, assert_near
 from oracles.definitions import DEFINITIONS, LOSSES
 
-NAMES = bestcut.metrics.names(aliases=False)
 # A metric is a ratio or a root of a few sums of whole numbers: 16 roundings, and 16
 # more within which the code calls two values equal.
 ROUNDINGS = 32 * EPS
@@ -63,13 +63,6 @@ def defined(name, zero_division):
     return cache(lambda *four: DEFINITIONS[name](*four, zero_division))
 
 
-def metric_of(name, zero_division):
-    metric = bestcut.metrics.get(name)
-    if not hasattr(metric, "zero_division"):
-        return metric
-    return dataclasses.replace(metric, zero_division=float(zero_division))
-
-
 def random_case(rng):
     """Labels and scores: tied, all of one class, one score, or nothing special."""
     n = int(rng.integers(1, 13))
@@ -86,7 +79,9 @@ def test_equals_brute_force_over_all_thresholds(name):
     for i in range(300):
         zero_division = Fraction(i % 3, 2)
         truth, scores = random_case(rng)
-        found = empirical_threshold(truth, scores, metric_of(name, zero_division))
+        found = empirical_threshold(
+            truth, scores, metric_of(name, float(zero_division))
+        )
         definition = defined(name, zero_division)
         assert_best(found, truth, scores, definition, loss=loss)
 

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from layers import LAYERS, SRC, page, summary_of, written
+from layers import LAYERS, ROOT, SRC, page, summary_of, written
 
 FILES = sorted(SRC.rglob("*.py"))
 
@@ -73,6 +73,14 @@ def test_every_layer_is_there_and_says_what_it_is():
     there = {module_of(path)[0] for path in FILES if module_of(path)}
     assert there == set(LAYERS)
     assert all(map(summary_of, LAYERS))
+
+
+def test_every_folder_has_a_folder_of_tests():
+    folders = {path.name for path in SRC.iterdir() if (path / "__init__.py").exists()}
+    # The tests of files are one file still.
+    there = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir()}
+    assert folders - {"files"} <= there
+    assert there - folders <= {"examples", "experiments", "oracles", "__pycache__"}
 
 
 def test_the_page_for_contributors_shows_the_list():

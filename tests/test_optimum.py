@@ -7,40 +7,11 @@ import numpy as np
 import pytest
 
 import bestcut
+from helpers import NAMES, adversarial, metric_of
 from oracles.definitions import DEFINITIONS, LOSSES
-from oracles.enumeration import (
-    best_over_all_labels,
-    expected_score,
-    laws_of_all_labels,
-)
+from oracles.enumeration import best_over_all_labels, expected_score, laws_of_all_labels
 
-NAMES = bestcut.metrics.names(aliases=False)
 TOLERANCE = Fraction(1, 10**12)
-
-
-def adversarial(rng, n):
-    """Numerators over 64: all equal, certain, tied, rare, confident or anything."""
-    kinds = (
-        lambda: np.full(n, rng.integers(0, 65)),
-        lambda: rng.choice([0, 64], size=n),
-        lambda: rng.choice(rng.integers(0, 65, size=2), size=n),
-        lambda: rng.choice([0, 1, 2, 64], size=n),
-        lambda: rng.choice([0, 62, 63, 64], size=n),
-        lambda: rng.integers(0, 65, size=n),
-        lambda: np.rint(64 * rng.beta(0.3, 2, size=n)),
-        lambda: np.rint(64 * rng.beta(3, 0.5, size=n)),
-    )
-    return [int(x) for x in kinds[rng.integers(len(kinds))]()]
-
-
-def metric_of(name, zero_division):
-    metric = bestcut.metrics.get(name)
-    if not hasattr(metric, "zero_division") or zero_division == 0:
-        return metric
-    fields = {
-        k: getattr(metric, k) for k in ("beta", "square_root") if hasattr(metric, k)
-    }
-    return type(metric)(zero_division=zero_division, **fields)
 
 
 def assert_optimal(p64, laws, name, zero_division, solver):

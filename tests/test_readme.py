@@ -85,6 +85,15 @@ def test_relative_links_lead_somewhere(page):
             assert anchor in anchors(file), f"{page.name} links to {target}"
 
 
+def test_tests_that_the_lemmas_name_are_there():
+    text = (ROOT / "docs" / "bounds.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)`(?: \(`(test_\w+)`\))?", text)
+    assert len(named) > 20
+    for path, name in named:
+        assert (ROOT / path).exists(), f"bounds.md names {path}"
+        assert f"def {name}" in (ROOT / path).read_text(), f"bounds.md names {name}"
+
+
 def test_readme_names_two_commands_that_the_makefile_has():
     text = README.read_text(encoding="utf-8")
     commands = set(re.findall(r"^make ([\w-]+)", text, re.MULTILINE))

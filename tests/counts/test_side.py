@@ -4,8 +4,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from bestcut.counts import _side
-from bestcut.counts._moments import LEAST_VARIANCE
+from bestcut.counts import _side, value_of_cut
+from bestcut.counts._moments import LEAST_VARIANCE, features
+from bestcut.counts._window import law_of
+from bestcut.metrics import from_counts
 
 EPS = float(np.finfo(float).eps)
 
@@ -86,3 +88,26 @@ def test_the_bound_on_cumulants_holds_on_its_circle():
     for logit in np.linspace(-12, 12, 97):
         ratio = np.cosh(logit / 2) ** 2 / np.abs(np.cosh((z + logit) / 2)) ** 2
         assert np.max(ratio) <= 17
+
+
+def test_laws_from_sums_are_wrong_by_an_absolute_error():
+    eta = np.random.default_rng(0).uniform(0.3, 0.7, 1200)
+    above, below = eta[:800], eta[800:]
+    mean, sigma = above.sum(), np.sqrt(np.sum(above * (1 - above)))
+    metric = from_counts(
+        lambda tp, fp, fn, tn: np.where(tp > mean + 4 * sigma, 1.0, 0.0), "tail"
+    )
+    sides = [
+        _side.SummedSide(
+            x.size,
+            features(x, 20).sum(axis=1),
+            float((1 - x).sum()),
+            lambda x=x: law_of(x),
+        )
+        for x in (above, below)
+    ]
+    value, error = value_of_cut(metric, 1.0, *sides)
+    law = law_of(above)
+    truth = law.pmf[law.counts > mean + 4 * sigma].sum()
+    assert abs(value - truth) <= error
+    assert error >= float(_side.error_of_sums(np.array([sigma**2]))[0])

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from bestcut.counts import _window as window, poisson_binomial, remove
+from helpers import descending
 
 RNG = np.random.default_rng(0)
 INPUTS = {
@@ -55,7 +56,7 @@ def test_running_laws_add_one_instance_a_row():
 
 
 def test_the_law_given_a_positive_is_that_of_the_others_and_one():
-    eta = np.sort(np.concatenate([RNG.random(30), [0.0, 0.5, 1.0]]))[::-1]
+    eta = descending(np.concatenate([RNG.random(30), [0.0, 0.5, 1.0]]))
     law = window.law_of(eta)
     table = window.given_positive(law, eta)
     full = poisson_binomial(eta)

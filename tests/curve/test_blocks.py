@@ -11,9 +11,9 @@ from bestcut.curve._affine import AffineCurve
 from bestcut.curve._blocks import running_error, running_sums
 from bestcut.curve._total import _doubling
 from bestcut.metrics import FractionalLinear, Trait
+from helpers import NAMES, descending
 from oracles.extended import expected_curve
 
-NAMES = bestcut.metrics.names(aliases=False)
 SEPARABLE = [
     *(x for x in map(bestcut.metrics.get, NAMES) if Trait.SEPARABLE in x.traits),
     FractionalLinear(c=(1, 2, -1, 0.5), d=(0.25, 0, 0, 1)),
@@ -54,7 +54,7 @@ def test_separable_metrics_are_what_they_say(metric):
 
 def test_a_rule_and_every_value_meet_in_one_curve():
     rng = np.random.default_rng(3)
-    eta = np.ascontiguousarray(np.sort(rng.beta(0.3, 3, size=1000))[::-1])
+    eta = descending(rng.beta(0.3, 3, size=1000))
     for name in ("f1", "cohen_kappa"):
         metric = bestcut.metrics.get(name)
         curve = curve_of(eta, metric)
@@ -68,7 +68,7 @@ def test_a_rule_and_every_value_meet_in_one_curve():
 
 def test_three_nodes_stand_for_few_missed_positives():
     rng = np.random.default_rng(4)
-    eta = np.ascontiguousarray(np.sort(rng.beta(0.3, 3, size=30_000))[::-1])
+    eta = descending(rng.beta(0.3, 3, size=30_000))
     curve = curve_of(eta, bestcut.metrics.get("gmean"))
     few = curve.below[1, :-1] < 2.0
     assert np.any(few & (curve.nodes[1] == 3))
@@ -88,7 +88,7 @@ def test_three_nodes_stand_for_few_missed_positives():
 @pytest.mark.parametrize("n", [40, 300, 900])
 def test_separable_metrics_with_denominators_of_either_sign(sign, n):
     rng = np.random.default_rng(n)
-    eta = np.ascontiguousarray(np.sort(rng.beta(0.5, 1, size=n))[::-1])
+    eta = descending(rng.beta(0.5, 1, size=n))
     for d in ((1, 0, 0, 0.5), (0, 0, 2, 0), (3, 0, 0, -1)):
         metric = FractionalLinear(c=(0.3, 1, -0.7, 0.1), d=tuple(sign * x for x in d))
         assert Trait.SEPARABLE in metric.traits

@@ -1,8 +1,14 @@
-"""A model whose probabilities are given, and data to go with it."""
+"""A model whose probabilities are given, its data, and every way to decide."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
+from sklearn.naive_bayes import GaussianNB
+
+from bestcut.estimators import ExpectedMetricClassifier, PluginThresholdClassifier
 
 X, Y = make_classification(
     n_samples=240, n_features=5, weights=[0.7], flip_y=0.1, random_state=0
@@ -26,3 +32,35 @@ class KnownModel(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         return self.classes_[(self.predict_proba(X)[:, 1] >= 0.5).astype(int)]
+
+
+def batch(inner, metric="f1", **options):
+    return ExpectedMetricClassifier(inner, metric, **options)
+
+
+def fixed(inner, metric="f1", **options):
+    return ExpectedMetricClassifier(inner, metric, scope="fixed", cv=3, **options)
+
+
+def holdout(inner, metric="f1", **options):
+    return PluginThresholdClassifier(inner, metric, random_state=0, **options)
+
+
+def folds(inner, metric="f1", **options):
+    return PluginThresholdClassifier(inner, metric, cv=3, **options)
+
+
+# scikit-learn 1.6 knows the frames of polars 1, not those of polars 2.
+tiny = GaussianNB().fit(pl.DataFrame({"a": [0.0, 1.0]}), [0, 1])
+polars_is_known = pytest.mark.skipif(
+    not hasattr(tiny, "feature_names_in_"),
+    reason="this scikit-learn does not see the columns of this polars",
+)
+each_frame = pytest.mark.parametrize(
+    "frame", [pd.DataFrame, pytest.param(pl.DataFrame, marks=polars_is_known)]
+)
+each_way = pytest.mark.parametrize("make", [batch, fixed, holdout, folds])
+
+
+def lift(tp, fp, fn, tn):
+    return tp - 0.3 * fp

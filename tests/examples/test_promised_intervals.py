@@ -1,28 +1,16 @@
 """The example on real data: what its table rests on, and its main finding."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from helpers import load_script
+
 pytest.importorskip("sklearn", reason="the example fits models with scikit-learn")
 
-SCRIPT = Path(__file__).parents[2] / "examples" / "promised_intervals.py"
 N_SPLITS = 20
 
 
-def load_example():
-    name = "promised_intervals_example"
-    spec = importlib.util.spec_from_file_location(name, SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # its dataclass looks there for its annotations
-    spec.loader.exec_module(module)
-    return module
-
-
-example = load_example()
+example = load_script("examples/promised_intervals.py")
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from bestcut.goals import ProbAtLeast, Quantile
 from bestcut.goals._search import GoalSearch
 from bestcut.metrics import LinearUtility, from_counts, get
 from bestcut.scores import law_of_score
+from helpers import descending
 
 
 def never_proved(tp, fp, fn, tn):
@@ -69,7 +70,7 @@ def test_no_allowed_cut_is_better_by_more_than_the_gap(kind, name):
     metric = METRICS[name]
     rng = np.random.default_rng([len(kind), len(name)])
     n = 180
-    eta = np.sort(KINDS[kind](rng, n))[::-1].copy()
+    eta = descending(KINDS[kind](rng, n))
     laws = [utility_law(metric, eta[:k], eta[k:]) for k in range(n + 1)]
     start = bestcut.decide(eta, metric).n_positive
     some = rng.random(n + 1) < 0.3
@@ -86,7 +87,7 @@ def test_no_allowed_cut_is_better_by_more_than_the_gap(kind, name):
 
 @pytest.mark.parametrize("first", [0, 64, 299, 300])
 def test_the_gap_holds_from_any_first_cut(first):
-    eta = np.sort(np.random.default_rng(3).beta(0.5, 2, 300))[::-1].copy()
+    eta = descending(np.random.default_rng(3).beta(0.5, 2, 300))
     for name in ("f1", "gmean", "count error"):
         metric = METRICS[name]
         laws = [utility_law(metric, eta[:k], eta[k:]) for k in range(301)]
@@ -101,7 +102,7 @@ def test_no_prediction_at_all_is_better_by_more_than_the_gap(name):
     metric = METRICS[name]
     rng = np.random.default_rng(len(name))
     for n in (1, 2, 5, 9):
-        eta = np.sort(rng.choice([0.0, 0.1, 0.5, 0.97, 1.0, *rng.random(5)], n))[::-1]
+        eta = descending(rng.choice([0.0, 0.1, 0.5, 0.97, 1.0, *rng.random(5)], n))
         masks = (np.arange(2**n)[:, None] >> np.arange(n)) % 2 == 1
         laws = [utility_law(metric, eta[mask], eta[~mask]) for mask in masks]
         for goal in goals_around(metric, eta, n // 2):
@@ -111,7 +112,7 @@ def test_no_prediction_at_all_is_better_by_more_than_the_gap(name):
 
 
 def test_the_comparison_rejects_a_worse_cut():
-    eta = np.sort(np.random.default_rng(1).random(60))[::-1].copy()
+    eta = descending(np.random.default_rng(1).random(60))
     metric = METRICS["f1"]
     laws = [utility_law(metric, eta[:k], eta[k:]) for k in range(61)]
     only = np.arange(61) == 5
@@ -125,7 +126,7 @@ def test_the_comparison_rejects_a_worse_cut():
 @pytest.mark.parametrize("name", ["f1", "costs", "count error"])
 def test_many_instances_have_no_better_cut_nearby(name):
     metric = METRICS[name]
-    eta = np.sort(np.random.default_rng(8).beta(0.3, 3, 14_000))[::-1].copy()
+    eta = descending(np.random.default_rng(8).beta(0.3, 3, 14_000))
     start = bestcut.decide(eta, metric).n_positive
     for goal in goals_around(metric, eta, start)[1::2]:
         found = GoalSearch(goal, eta, metric, np.ones(14_001, bool)).run(start)

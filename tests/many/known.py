@@ -12,8 +12,7 @@ from bestcut.metrics import (
     Precision,
     from_counts,
 )
-
-NAMES = bestcut.metrics.names(aliases=False)
+from helpers import NAMES
 
 
 def tversky(tp, fp, fn, tn):

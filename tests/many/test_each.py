@@ -12,16 +12,8 @@ from hypothesis import given, settings, strategies as st
 
 import bestcut
 from bestcut.metrics import FBeta, Jaccard, from_counts
-from many.known import (
-    COST,
-    FAMILY,
-    NAMES,
-    SMOOTH,
-    STEPS,
-    assert_as_decide,
-    skewed,
-    title,
-)
+from helpers import NAMES, descending
+from many.known import COST, FAMILY, SMOOTH, STEPS, assert_as_decide, skewed, title
 from oracles.definitions import DEFINITIONS, LOSSES
 from oracles.enumeration import best_over_all_labels, laws_of_all_labels
 from oracles.extended import expected_curve
@@ -150,7 +142,7 @@ def test_the_stated_error_is_true_in_extended_precision(metric, n):
     p = skewed(np.random.default_rng(n), 10, n)
     many = bestcut.decide_each(p, metric)
     for i, row in enumerate(p):
-        curve = expected_curve(np.sort(row)[::-1], metric)
+        curve = expected_curve(descending(row), metric)
         assert abs(curve[many.n_positive[i]] - many.expected_score[i]) <= many.error[i]
         assert curve.max() - curve[many.n_positive[i]] <= min(2 * many.error[i], 1e-12)
 

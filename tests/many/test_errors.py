@@ -17,6 +17,7 @@ from bestcut.many._fractional import _shared_rule, fractional_kernel
 from bestcut.many._laws import LawKernels, _kernel, _table, law_error
 from bestcut.metrics import FBeta, Jaccard, from_counts, get
 from bestcut.metrics._bounds import score_bound
+from helpers import descending
 from many.known import FAMILY, STEPS, skewed, title
 from oracles.enumeration import exact_law_by_recursion, lattice
 from oracles.extended import expected_curve, law
@@ -95,7 +96,7 @@ def test_rows_longer_than_tables_are_within_the_error():
     for name in ("gmean", "mcc"):
         many = bestcut.decide_each(p, name)
         assert np.all(many.gap == 0.0)
-        curve = expected_curve(np.sort(p[0])[::-1], many.metric)
+        curve = expected_curve(descending(p[0]), many.metric)
         k, value = many.n_positive[0], many.expected_score[0]
         assert abs(curve[k] - value) <= many.error[0]
         assert curve.max() <= value + many.error[0]

@@ -9,7 +9,8 @@ from scipy import sparse
 
 import bestcut
 from bestcut.metrics import MCC, BalancedAccuracy, FBeta
-from many.known import COST, NAMES, SMOOTH, STEPS, assert_as_decide, title
+from helpers import NAMES
+from many.known import COST, SMOOTH, STEPS, assert_as_decide, title
 
 METRICS = [
     *(bestcut.metrics.get(name) for name in NAMES),

@@ -6,6 +6,7 @@ import numpy as np
 
 import bestcut
 from bestcut.metrics import from_counts, from_expression
+from helpers import descending
 from search.known import ExactCuts, assert_promise
 
 ZERO_DIVISIONS = (0.0, 0.0, 1.0, -1.0, 3.0)
@@ -211,7 +212,7 @@ def check_formula(seed, most_n, evaluations):
     assert low <= decision.n_positive <= high
     assert np.isfinite(decision.gap)
     assert np.isfinite(decision.error)
-    eta = np.sort(p)[::-1]
+    eta = descending(p)
     if n <= 400:
         cuts = ExactCuts(eta, np.arange(low, high + 1))
         if cuts.evaluations() <= evaluations:

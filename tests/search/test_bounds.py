@@ -1,8 +1,6 @@
 """What a part may hold at best is at least what is inside it."""
 
-import importlib.util
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,20 +17,12 @@ from bestcut.metrics import (
 from bestcut.search import CutSearch, _runs, _search, best_cut, best_cut_in_run
 from bestcut.search._changes import Changes
 from bestcut.search._table import RunTable, SortedTable
+from helpers import descending, load_script
 from oracles.definitions import DEFINITIONS
 from oracles.enumeration import best_over_all_labels, laws_of_all_labels
 from search.known import EPS, ExactCuts
 
-
-def _workloads():
-    path = Path(__file__).parents[2] / "benchmarks" / "workloads.py"
-    spec = importlib.util.spec_from_file_location("workloads_of_benchmarks", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-WORKLOADS = _workloads()
+WORKLOADS = load_script("benchmarks/workloads.py")
 LAWS = {
     **{name: WORKLOADS.probabilities(name, 3000) for name in WORKLOADS.LAWS},
     "few values": WORKLOADS.isotonic(WORKLOADS.probabilities("skewed", 3000)),
@@ -69,10 +59,6 @@ QUICK = [
     (OWN[5].name, "rare"),
     ("steps", "certain"),
 ]
-
-
-def descending(law):
-    return np.ascontiguousarray(np.sort(LAWS[law])[::-1])
 
 
 def check_reach(metric, eta, table, seed=0):
@@ -130,7 +116,7 @@ def compare(search, groups, bounds, least, metric):
 
 @pytest.mark.parametrize(("name", "law"), QUICK)
 def test_reach_of_parts(name, law):
-    eta = descending(law)
+    eta = descending(LAWS[law])
     check_reach(METRICS[name], eta, SortedTable(eta, 10))
 
 
@@ -138,7 +124,7 @@ def test_reach_of_parts(name, law):
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("name", METRICS)
 def test_reach_of_all_parts(name, law):
-    eta = descending(law)
+    eta = descending(LAWS[law])
     for length in (8, 100):
         check_reach(METRICS[name], eta, SortedTable(eta, length))
     values, counts = np.unique(-eta, return_counts=True)
@@ -227,7 +213,7 @@ def test_the_search_by_itself_on_few_instances(seed, monkeypatch):
 @pytest.mark.parametrize("bounds", [(0, 3000), (37, 411)])
 def test_the_search_by_itself(name, law, bounds, monkeypatch):
     no_way_back(monkeypatch)
-    check_search(METRICS[name], descending(law), *bounds)
+    check_search(METRICS[name], descending(LAWS[law]), *bounds)
 
 
 @pytest.mark.slow
@@ -235,7 +221,7 @@ def test_the_search_by_itself(name, law, bounds, monkeypatch):
 @pytest.mark.parametrize("name", METRICS)
 def test_the_search_by_itself_everywhere(name, law, monkeypatch):
     no_way_back(monkeypatch)
-    eta, metric = descending(law), METRICS[name]
+    eta, metric = descending(LAWS[law]), METRICS[name]
     whole = curve_of(eta, metric).whole()
     for bounds in ((0, 3000), (0, 1), (3000, 3000), (1, 2999), (37, 411), (2500, 2990)):
         check_search(metric, eta, *bounds, whole)
@@ -263,7 +249,7 @@ def check_run(metric, eta, bounds, whole):
 @pytest.mark.parametrize(("name", "law"), QUICK[:6])
 def test_the_search_in_runs(name, law, monkeypatch):
     no_way_back(monkeypatch)
-    eta, metric = descending(law), METRICS[name]
+    eta, metric = descending(LAWS[law]), METRICS[name]
     whole = curve_of(eta, metric).whole()
     for bounds in ((0, 3000), (37, 411)):
         check_run(metric, eta, bounds, whole)

@@ -7,6 +7,7 @@ from hypothesis import given, settings, strategies as st
 import bestcut
 from bestcut.metrics import FBeta, FractionalLinear, from_counts
 from bestcut.solvers import SOLVERS
+from helpers import descending
 
 dyadic = st.integers(0, 64).map(lambda i: i / 64)
 
@@ -19,7 +20,7 @@ def random_eta(rng, n):
         eta = np.round(eta, 2)
     eta[rng.random(n) < 0.05] = 0.0
     eta[rng.random(n) < 0.05] = 1.0
-    return np.sort(eta)[::-1]
+    return descending(eta)
 
 
 def random_rational_metric(rng):

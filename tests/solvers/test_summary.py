@@ -1,0 +1,32 @@
+"""The solver decides by a summary, and sorts where that leaves too much."""
+
+import numpy as np
+import pytest
+
+import bestcut
+from summary.known import KINDS
+
+
+def test_decide_takes_the_summary_for_many_scores():
+    p = np.random.default_rng(2).beta(0.3, 3, 2_100_000)
+    decision, swept = bestcut.decide(p), bestcut.decide(p, solver="sweep")
+    assert (decision.solver, swept.solver) == ("summary", "sweep")
+    assert decision.n_positive == swept.n_positive
+    assert decision.threshold == swept.threshold
+    assert np.array_equal(decision.labels, swept.labels)
+    assert np.array_equal(decision.curve.threshold, swept.curve.threshold)
+    p[:] = 0.0  # the decision has its own copy
+    assert decision.curve.threshold[1] > 0.9
+
+
+@pytest.mark.parametrize("kind", ["all equal", "one bin", "zeros and ones", "rare"])
+def test_decide_sorts_where_the_summary_leaves_too_much(kind):
+    p = KINDS[kind](np.random.default_rng(2), 40_000)
+    for name in ("f1", "mcc"):
+        one, other = (
+            bestcut.decide(p, name, solver=solver) for solver in ("summary", "sweep")
+        )
+        assert one.expected_score == pytest.approx(
+            other.expected_score, abs=one.error + other.error
+        )
+        assert one.labels.sum() == one.n_positive
