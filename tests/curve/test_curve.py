@@ -9,6 +9,7 @@ from bestcut.curve import curve_of
 from bestcut.metrics import FractionalLinear, LinearUtility, Trait, from_counts
 from curve.known import LAWS, TVERSKY, assert_curve_is_right, probabilities
 from helpers import NAMES, descending
+from oracles.extended import expected_curve
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -114,3 +115,18 @@ def test_a_denominator_that_changes_sign_is_not_taken_for_smooth(n):
     metric = FractionalLinear(c=(1, 0, 1, 0), d=(-1, 0, 2, 0))  # a pole at k = n / 2
     assert Trait.ONE_SIGN not in metric.traits
     assert_curve_is_right(probabilities("uniform", n), metric)
+
+
+def test_the_comparisons_reject_curves_that_are_a_little_off(monkeypatch):
+    eta, metric = probabilities("uniform", 60), bestcut.metrics.get("f1")
+    assert_curve_is_right(eta, metric)
+    assert_values_at(eta, ["f1"], [30])
+    monkeypatch.setattr(
+        "curve.known.expected_curve", lambda *args: expected_curve(*args) + 2e-13
+    )
+    with pytest.raises(AssertionError):
+        assert_curve_is_right(eta, metric)
+    real = exact_at
+    monkeypatch.setitem(globals(), "exact_at", lambda *args: real(*args) + 2e-12)
+    with pytest.raises(AssertionError):
+        assert_values_at(eta, ["f1"], [30])

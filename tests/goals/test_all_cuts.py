@@ -224,3 +224,17 @@ def test_constraints_find_the_best_of_all_cuts(kind):
         assert_best_cut(
             p, metric, goal, cuts, distributions, allowed, at_least=at_least
         )
+
+
+@pytest.mark.parametrize("goal", [Mean(), Quantile(0.2), ProbAtLeast(0.6)], ids=str)
+def test_the_comparison_rejects_a_worse_cut(goal, monkeypatch):
+    p, metric = np.random.default_rng(2).beta(0.5, 2, size=40), BRUTE["f1"]
+    cuts = range(41)
+    distributions = [bestcut.score_distribution(p, top(p, k), metric) for k in cuts]
+    assert_best_cut(p, metric, goal, cuts, distributions)
+    real = bestcut.decide
+    monkeypatch.setattr(
+        bestcut, "decide", lambda *args, **kw: real(*args, min_positives=35, **kw)
+    )
+    with pytest.raises(AssertionError):
+        assert_best_cut(p, metric, goal, cuts, distributions)

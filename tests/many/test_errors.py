@@ -1,6 +1,7 @@
 """What is stated of errors is true of every cut, and of every part of the way."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -188,3 +189,13 @@ def test_scores_have_a_bound_unless_they_cannot_be_followed():
     assert 1.0 <= score_bound(STEPS, 1000) < 1.2
     floor = from_counts(lambda tp, fp, fn, tn: np.floor(tp) / (tp + fp + 1), "floor")
     assert score_bound(floor, 1000) == np.inf
+
+
+def test_the_comparison_rejects_a_curve_beyond_its_error():
+    metric, eta = FBeta(), columns(skewed(np.random.default_rng(0), 3, 20))
+    kernel = fractional_kernel(metric, 20)
+    curves, error = kernel.curves(eta)
+    assert_every_cut_is_within_the_error(kernel, eta, metric)
+    wrong = SimpleNamespace(curves=lambda _: (curves + 2 * error, error))
+    with pytest.raises(AssertionError):
+        assert_every_cut_is_within_the_error(wrong, eta, metric)

@@ -397,3 +397,13 @@ def test_bounds_of_decide_are_checked():
     with pytest.raises(ValueError, match="`min_positives` must be at most"):
         multilabel.decide(P, min_positives=4)
     assert multilabel.decide(P, average="micro", min_positives=4).labels.sum() >= 4
+
+
+def test_the_comparison_with_draws_rejects_another_law():
+    p = np.random.default_rng(3).random((40, 6))
+    found = bestcut.multilabel.score_distribution(p, p > 0.4, "f1")
+    scores = found.sample(4000, rng=1)
+    assert_same_law(found, scores)
+    for wrong in (scores + 0.02, scores.mean() + 1.2 * (scores - scores.mean())):
+        with pytest.raises(AssertionError):
+            assert_same_law(found, wrong)

@@ -334,3 +334,16 @@ def test_the_message_names_only_what_works():
         bestcut.decide_from_samples([[1, 0]], "jaccard")
     named = str(caught.value).rpartition("These are: ")[2].rstrip(".").split(", ")
     assert sorted(named) == sorted(AFFINE)
+
+
+def test_the_comparison_rejects_worse_labels(monkeypatch):
+    draws, weight = dependent(np.random.default_rng(4), 5)
+    assert_best(draws, weight, "f1")
+    real = bestcut.decide_from_samples
+
+    def nothing(draws, metric, **options):
+        return real(draws, metric, **(options | {"max_positives": 0}))
+
+    monkeypatch.setattr(bestcut, "decide_from_samples", nothing)
+    with pytest.raises(AssertionError):
+        assert_best(draws, weight, "f1")

@@ -61,3 +61,11 @@ def test_the_matrix_is_in_the_order_of_scikit_learn():
     assert np.array_equal(confusion.matrix, confusion_matrix(actual, labels))
     assert confusion.std == (0, 0, 0, 0)
     assert confusion.interval().fn == (3, 3)
+
+
+def test_the_comparison_rejects_the_matrix_of_another_prediction():
+    p, labels = np.array([0.3, 0.6, 0.2, 0.8]), np.array([True, False, True, True])
+    assert_confusion(bestcut.expected_confusion(p, labels), p, labels)
+    for other in (p + 1e-9, p[::-1]):
+        with pytest.raises(AssertionError):
+            assert_confusion(bestcut.expected_confusion(other, labels), p, labels)

@@ -153,3 +153,18 @@ def test_quantiles_agree_with_simulated_outcomes():
 @pytest.mark.parametrize(("n", "draws"), [(1000, 200_000), (10_000, 20_000)])
 def test_quantiles_agree_with_many_simulated_outcomes(n, draws):
     assert_simulated(n, draws)
+
+
+def test_the_comparisons_reject_the_law_of_other_labels(monkeypatch):
+    p, labels = next(large_problems(1000))
+    assert_large(p, labels, LARGE["f1"])
+    real = bestcut.score_distribution
+
+    def of_other_labels(p, labels, metric):
+        return real(p, np.roll(labels, 1), metric)
+
+    monkeypatch.setattr(bestcut, "score_distribution", of_other_labels)
+    with pytest.raises(AssertionError):
+        assert_large(p, labels, LARGE["f1"])
+    with pytest.raises(AssertionError):
+        assert_simulated(200, 1000)

@@ -196,3 +196,15 @@ def test_a_bound_on_negative_scores_is_not_rounded_downwards():
     )
     cut = bracket.refine(bracket.select([0.0, 0.0]))
     assert cut.expected_score <= bracket.upper_bound
+
+
+def test_the_comparison_rejects_a_worse_cut(monkeypatch):
+    p = KINDS["spread"](np.random.default_rng(3), 400)
+    assert_as_good(p, "f1")
+
+    def too_few(p, metric):
+        return streamed(p, metric, max_positives=3)
+
+    monkeypatch.setattr("summary.known.streamed", too_few)
+    with pytest.raises(AssertionError):
+        assert_as_good(p, "f1")
