@@ -10,6 +10,7 @@ import bestcut
 from helpers import NAMES, adversarial, metric_of
 from oracles.definitions import DEFINITIONS, LOSSES
 from oracles.enumeration import best_over_all_labels, expected_score, laws_of_all_labels
+from solvers.known import never_sort
 
 TOLERANCE = Fraction(1, 10**12)
 
@@ -55,6 +56,18 @@ def test_every_solver_reaches_the_maximum(solver):
             needs = bestcut.solvers.SOLVERS[solver].requires
             if needs <= bestcut.metrics.get(name).traits:
                 assert_optimal(p64, laws, name, int(rng.integers(2)), solver)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_summary_that_may_not_sort_reaches_the_maximum(seed, monkeypatch):
+    # For so few the summary of the test above sorts, and is the sweep.
+    never_sort(monkeypatch)
+    rng = np.random.default_rng(seed)
+    for _ in range(6):
+        p64 = adversarial(rng, int(rng.integers(1, 9)))
+        laws = laws_of_all_labels(p64)
+        for name in NAMES:
+            assert_optimal(p64, laws, name, int(rng.integers(2)), "summary")
 
 
 EXTREME = [5e-324, 1e-300, 1e-16, 0.5, 1 - 1e-16, 0.0, 1.0]

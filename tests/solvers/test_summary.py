@@ -4,13 +4,17 @@ import numpy as np
 import pytest
 
 import bestcut
+from helpers import NAMES
+from solvers.known import noted_cuts
 from summary.known import KINDS
 
 
-def test_decide_takes_the_summary_for_many_scores():
+def test_decide_takes_the_summary_for_many_scores(monkeypatch):
+    found = noted_cuts(monkeypatch)
     p = np.random.default_rng(2).beta(0.3, 3, 2_100_000)
     decision, swept = bestcut.decide(p), bestcut.decide(p, solver="sweep")
     assert (decision.solver, swept.solver) == ("summary", "sweep")
+    assert [cut.n_positive for cut in found] == [decision.n_positive]
     assert decision.n_positive == swept.n_positive
     assert decision.threshold == swept.threshold
     assert np.array_equal(decision.labels, swept.labels)
@@ -20,7 +24,8 @@ def test_decide_takes_the_summary_for_many_scores():
 
 
 @pytest.mark.parametrize("kind", ["all equal", "one bin", "zeros and ones", "rare"])
-def test_decide_sorts_where_the_summary_leaves_too_much(kind):
+def test_decide_sorts_where_the_summary_leaves_too_much(kind, monkeypatch):
+    found = noted_cuts(monkeypatch)
     p = KINDS[kind](np.random.default_rng(2), 40_000)
     for name in ("f1", "mcc"):
         one, other = (
@@ -30,3 +35,22 @@ def test_decide_sorts_where_the_summary_leaves_too_much(kind):
             other.expected_score, abs=one.error + other.error
         )
         assert one.labels.sum() == one.n_positive
+    assert found == [None, None]
+
+
+@pytest.mark.parametrize("kind", ["spread", "uniform", "mostly positive"])
+@pytest.mark.parametrize("bounds", [{}, {"min_positives": 30, "max_positives": 900}])
+def test_the_summary_decides_as_the_sweep(kind, bounds, monkeypatch):
+    found = noted_cuts(monkeypatch)
+    p = KINDS[kind](np.random.default_rng(2), 60_000)
+    for name in NAMES:
+        one, other = (
+            bestcut.decide(p, name, solver=solver, **bounds)
+            for solver in ("summary", "sweep")
+        )
+        assert one.expected_score == pytest.approx(
+            other.expected_score, abs=one.error + other.error
+        )
+        assert one.labels.sum() == one.n_positive
+    assert len(found) == len(NAMES)
+    assert None not in found
