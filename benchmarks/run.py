@@ -20,13 +20,13 @@ from pathlib import Path
 
 import numpy as np
 from peers import Peer, installed
-from report import write_report
 from workloads import LAWS, isotonic, probabilities
 
 import bestcut
 from bestcut.counts import poisson_binomial_window
 from bestcut.metrics import Metric, Trait
 from bestcut.solvers import SOLVERS
+from report import write_report
 
 
 def smooth_custom(tp, fp, fn, tn):
