@@ -334,7 +334,7 @@ def check_algebra(metric: FractionalLinearMetric) -> _TPVerdict | None:
     if d[1] != 0 and (sign_changes or touches):
         return None
     slope = [c[1] * d[i] - d[1] * c[i] for i in (0, 2, 3)]
-    sign = 1 if metric.greater_is_better else -1  # whole: fractions stay exact
+    sign = int(metric.sign)  # fractions stay exact
     corners = {
         (v, p): (slope[0] + slope[1] * v + slope[2] * p) * sign
         for v, p in product((0, 1), repeat=2)
