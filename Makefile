@@ -5,8 +5,8 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit test-oldest test-slow test-browser \
-  test-distributed paper figures bench clean
+.PHONY: help demo test test-all lint types unit coverage test-oldest test-slow \
+  test-browser test-distributed paper figures bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -30,6 +30,8 @@ demo: $(VENV)/.core  ## set up and decide on a small embedded data set
 
 test: lint types unit  ## set up, then lint, types, tests and README examples
 
+test-all: test test-distributed test-slow test-oldest test-browser  ## every test there is
+
 lint: $(VENV)/.dev  ## ruff: rules and format
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
@@ -46,8 +48,18 @@ $(VENV)-oldest/.done: pyproject.toml
 	$(VENV)-oldest/bin/python -m pip install --quiet --editable . --group oldest
 	@touch $@
 
-test-oldest: $(VENV)-oldest/.done  ## the estimators with the oldest scikit-learn
-	$(VENV)-oldest/bin/python -m pytest -n 2 -q tests/estimators tests/test_score_law.py
+test-oldest: $(VENV)-oldest/.done  ## everything with the oldest versions promised
+	$(VENV)-oldest/bin/python -m pytest -n 2 -q --ignore=tests/metrics
+
+$(VENV)/.coverage: $(VENV)/.dev
+	$(PIP) install --quiet --group coverage
+	@touch $@
+
+coverage: $(VENV)/.coverage  ## which lines and branches of src the tests reach
+	$(RUN) -m coverage erase
+	$(RUN) -m coverage run -m pytest -n 2 -q
+	$(RUN) -m coverage combine --quiet
+	$(RUN) -m coverage report
 
 test-slow: $(VENV)/.dev  ## the statistical tests
 	$(RUN) -m pytest -n 2 -q -m slow
@@ -98,3 +110,4 @@ bench: $(VENV)-bench/.done  ## time, memory and accuracy against peers (30 minut
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) $(VENV)-bench $(VENV)-distributed $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -f .coverage .coverage.*

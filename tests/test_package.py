@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import re
 import subprocess
 import sys
 import tomllib
@@ -77,8 +78,41 @@ def test_public_functions_have_a_runnable_example(name):
             assert ">>>" in inspect.getdoc(thing), f"{name}.{public}"
 
 
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+ENGINES = ("dask", "spark")  # which are tested in an environment of their own
+
+
+def bounds(requirements, operator):
+    """Return the packages with a version of that kind, and the version in numbers."""
+    pattern = re.compile(rf"([\w-]+)(?:\[\w+\])?{operator}([\d.]*\d)")
+    found = [pattern.match(x) for x in requirements if isinstance(x, str)]
+    return {m[1]: version(m[2]) for m in found if m}
+
+
+def version(text):
+    """Return a version in numbers, of which zeros at the end say nothing."""
+    numbers = [int(x) for x in text.split(".")]
+    while numbers[1:] and numbers[-1] == 0:
+        numbers.pop()
+    return numbers
+
+
+def test_the_oldest_versions_that_are_tested_are_those_that_are_promised():
+    project, groups = PYPROJECT["project"], PYPROJECT["dependency-groups"]
+    promised = bounds(project["dependencies"], ">=")
+    for extra, requirements in project["optional-dependencies"].items():
+        if extra not in ENGINES:
+            promised |= bounds(requirements, ">=")
+    assert {"numpy", "scikit-learn", "polars", "vl-convert-python"} <= set(promised)
+    pinned = bounds(groups["oldest"], "==")
+    assert {name: pinned.get(name) for name in promised} == promised
+    for group in ("oracles", "experiments", "test", "bench"):
+        for name, least in bounds(groups[group], ">=").items():
+            assert pinned.get(name, least) == least, f"{name} in {group}"
+
+
 def test_versions_agree():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    project = PYPROJECT["project"]
     assert project["version"] == bestcut.__version__
     assert f"version: {bestcut.__version__}" in (ROOT / "CITATION.cff").read_text()
     assert bestcut.__version__ in (ROOT / "CHANGELOG.md").read_text()

@@ -8,7 +8,7 @@ import re
 import shlex
 from pathlib import Path
 
-from cli.run import call, cli, shell
+from cli.run import APART, call, cli, shell
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -18,8 +18,9 @@ def transcript(block, folder):
     """Return the commands of a block, each followed by all it writes."""
     text = ""
     for command in re.findall(r"^\$ (.*)$", block, re.MULTILINE):
-        if command.startswith("bestcut ") and not re.search("[|<>]", command):
-            written = call(*shlex.split(command)[1:]).output  # no need for a shell
+        plain = command.startswith("bestcut ") and not re.search("[|<>]", command)
+        if plain and not APART:  # no need for a shell
+            written = call(*shlex.split(command)[1:]).output
         else:
             written = shell(f"({command}) 2>&1", folder).stdout.decode()
         text += f"$ {command}\n{written}"

@@ -57,9 +57,9 @@ def test_rows_are_decided_as_if_they_were_dense(metric, axis):
 @pytest.mark.parametrize("metric", ["f1", "mcc", "gmean", STEPS])
 def test_many_absent_labels_are_still_true_negatives(metric):
     rng = np.random.default_rng(1)
-    p = sparse.random_array((3, 700), density=0.01, rng=rng, format="csr")
+    p = sparse.random_array((3, 700), density=0.01, random_state=rng, format="csr")
     assert_as_dense_rows(p, metric)
-    p = sparse.random_array((2, 700), density=0.45, rng=rng, format="csr")
+    p = sparse.random_array((2, 700), density=0.45, random_state=rng, format="csr")
     assert np.diff(p.indptr).min() > 256
     assert_as_dense_rows(p, metric)
 
@@ -161,7 +161,7 @@ def test_empty_matrices_are_fine():
 
 
 def test_threads_do_not_change_anything():
-    data = sparse.random_array((3000, 500), density=0.03, rng=0, format="csr")
+    data = sparse.random_array((3000, 500), density=0.03, random_state=0, format="csr")
     for metric in ("f1", "mcc"):
         one = bestcut.decide_each(data, metric)
         two = bestcut.decide_each(data, metric, n_jobs=2)
