@@ -32,3 +32,17 @@ def test_what_goes_wrong_while_writing_leaves_the_old_file(tmp_path, error):
         write()
     assert os.listdir(tmp_path) == ["y.csv"]
     assert (tmp_path / "y.csv").read_text() == "old"
+
+
+def test_an_interruption_while_the_file_is_made_leaves_nothing(tmp_path, monkeypatch):
+    really_open = os.open
+
+    def interrupted(*args, **kwargs):
+        os.close(really_open(*args, **kwargs))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "open", interrupted)
+    with pytest.raises(KeyboardInterrupt), atomic(str(tmp_path / "out")):
+        pass
+    monkeypatch.undo()
+    assert os.listdir(tmp_path) == []

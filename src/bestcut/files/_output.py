@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gzip
 import os
+import secrets
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,20 +46,24 @@ def atomic(path: str) -> Iterator[Any]:
             with target.open("wb") as file:
                 yield file
             return
-        handle, name = tempfile.mkstemp(
-            dir=target.parent, prefix=".bestcut-", suffix=".part"
-        )
     except OSError as error:
         raise unwritten(path, error) from None
+    # The name is known before the file is there, so that it is removed whenever a
+    # signal comes, even while it is made.
+    part = target.parent / f".bestcut-{secrets.token_hex(8)}.part"
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(part, "xb", opener=_for_this_user) as file:
             yield file
-        Path(name).chmod(_new_mode() if mode is None else stat.S_IMODE(mode))
-        os.replace(name, target)
+        part.chmod(_new_mode() if mode is None else stat.S_IMODE(mode))
+        os.replace(part, target)
     except OSError as error:
         raise unwritten(path, error) from None
     finally:
-        Path(name).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
+
+
+def _for_this_user(path: str, flags: int) -> int:
+    return os.open(path, flags, mode=0o600)
 
 
 def _new_mode() -> int:
