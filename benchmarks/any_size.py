@@ -21,9 +21,9 @@ from pathlib import Path
 
 import numpy as np
 from run import median_time, say
-from scores import table
 
 import bestcut
+from scores import table
 
 CHUNK = 1 << 20
 SEED = 20150706
