@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_bounds, check_finite_real, check_probabilities
-from bestcut.goals import Goal, GoalSearch, LawGoal, Mean, check_goal
+from bestcut.goals import DistributionGoal, Goal, GoalSearch, Mean, check_goal
 from bestcut.metrics import Metric, get
 from bestcut.scores import Predicted, Prediction
 from bestcut.search import (
@@ -256,7 +256,7 @@ def decide(
         scores = ranking.eta if chosen_solver.needs_order else p
         solution = chosen_solver.solve(scores, chosen_metric, low, high)
     goal_value = solution.expected_score
-    if isinstance(chosen_goal, LawGoal):
+    if isinstance(chosen_goal, DistributionGoal):
         if allowed is None:
             allowed = cuts_between(low, high, p.size)
         search = GoalSearch(chosen_goal, ranking.eta, chosen_metric, allowed)

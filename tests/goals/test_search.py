@@ -8,7 +8,7 @@ from bestcut.counts._window import law_of
 from bestcut.goals import ProbAtLeast, Quantile
 from bestcut.goals._search import GoalSearch
 from bestcut.metrics import LinearUtility, from_counts, get
-from bestcut.scores import law_of_score
+from bestcut.scores import distribution_of_score
 from helpers import descending
 
 
@@ -40,7 +40,7 @@ def utility_law(metric, caught, missed):
     """Return the law of the utility, every pair listed."""
     tp, fn = law_of(caught), law_of(missed)
     n = caught.size + missed.size
-    return law_of_score(metric, tp, fn, caught.size, n, rising=False)
+    return distribution_of_score(metric, tp, fn, caught.size, n, rising=False)
 
 
 def assert_no_better(found, goal, metric, law):

@@ -257,7 +257,7 @@ def test_the_law_is_that_of_all_outcomes_blurred_as_it_says(metric, average):
         values, weights = brute_force(p, labels, metric, average)
         found = multilabel.score_distribution(p, labels, metric, average=average)
         if average != "micro":
-            mean, std, total = moments_of_law(found._law)
+            mean, std, total = moments_of_law(found._utility)
             slack = 1e-9 * max(1.0, abs(found.mean))
             assert total == pytest.approx(1.0, abs=1e-9)
             assert sign * mean == pytest.approx(found.mean, abs=slack)
@@ -321,7 +321,7 @@ def test_wide_rows_have_the_moments_of_each():
         assert found.mean == pytest.approx(np.mean([x.mean for x in each]), abs=1e-12)
         spread = np.sqrt(np.sum([x.std**2 for x in each])) / 4
         assert found.std == pytest.approx(spread, rel=1e-9)
-        mean, std, _ = moments_of_law(found._law)
+        mean, std, _ = moments_of_law(found._utility)
         assert abs(mean) == pytest.approx(abs(found.mean), abs=1e-9)
         assert std == pytest.approx(spread, rel=1e-4)
         # The same matrix by columns and by rows is the same problem.
@@ -344,7 +344,7 @@ def test_rare_scores_of_many_rows_stay_in_the_law():
     rows = 1000
     p, labels = np.full((rows, 1), 0.001), np.ones((rows, 1), dtype=int)
     found = multilabel.score_distribution(p, labels, "f1")
-    mean, std, _ = moments_of_law(found._law)
+    mean, std, _ = moments_of_law(found._utility)
     assert found.mean == pytest.approx(0.001, rel=1e-12)
     assert mean == pytest.approx(0.001, rel=1e-6)
     assert std == pytest.approx(np.sqrt(0.001 * 0.999 / rows), rel=1e-4)

@@ -20,7 +20,7 @@ from bestcut._empirical import threshold_between
 from bestcut._types import FloatArray
 from bestcut._validation import check_bounds, check_option
 from bestcut.estimators._base import BinaryDecisionClassifier
-from bestcut.goals import Goal, LawGoal, Mean
+from bestcut.goals import DistributionGoal, Goal, Mean
 from bestcut.metrics import Metric, get
 from bestcut.search import require_ranking
 
@@ -240,6 +240,6 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
 def _goodness(decision: Decision) -> float:
     """Return the value of the goal, larger is better."""
     value, metric = decision.goal_value, decision.metric
-    if isinstance(decision.goal, LawGoal):
+    if isinstance(decision.goal, DistributionGoal):
         return decision.goal.shown(value, metric)  # which undoes itself
     return value if metric.greater_is_better else -value

@@ -17,8 +17,8 @@ the best for the objective and for all constraining metrics at once.
 """
 
 from bestcut.goals._goals import (
+    DistributionGoal as DistributionGoal,
     Goal,
-    LawGoal as LawGoal,
     Mean,
     ProbAtLeast,
     Quantile,

@@ -10,7 +10,7 @@ from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_finite_real, check_share
 from bestcut.metrics import Metric
-from bestcut.scores import UtilityLaw
+from bestcut.scores import UtilityDistribution
 
 
 class Goal(ABC):
@@ -44,11 +44,11 @@ class Question(NamedTuple):
         return reached
 
 
-class LawGoal(Goal):
+class DistributionGoal(Goal):
     """A goal that looks at the whole distribution of the score."""
 
     @abstractmethod
-    def value(self, law: UtilityLaw, metric: Metric) -> float:
+    def value(self, utility: UtilityDistribution, metric: Metric) -> float:
         """Return the number, larger is better."""
 
     @abstractmethod
@@ -91,7 +91,7 @@ class Mean(Goal):
 
 
 @dataclass(frozen=True)
-class ProbAtLeast(LawGoal):
+class ProbAtLeast(DistributionGoal):
     """Maximise the probability that the metric reaches a score.
 
     For a loss: the probability that it is at most that.
@@ -120,17 +120,17 @@ class ProbAtLeast(LawGoal):
         least = "at least" if metric.greater_is_better else "at most"
         return f"probability of {least} {self.score:g}"
 
-    def value(self, law: UtilityLaw, metric: Metric) -> float:
+    def value(self, utility: UtilityDistribution, metric: Metric) -> float:
         """Return the probability."""
-        utility = float(self.score if metric.greater_is_better else -self.score)
-        return min(law.at_least(utility - law.tolerance), 1.0)
+        wanted = metric.sign * float(self.score)
+        return min(utility.at_least(wanted - utility.tolerance), 1.0)
 
     def question(
         self, value: float, metric: Metric, tolerance: Any, probability_error: float
     ) -> Question:
         """Return what to ask of a distribution whose probability may exceed `value`."""
-        utility = float(self.score if metric.greater_is_better else -self.score)
-        return Question(utility - tolerance, False, value * (1.0 + probability_error))
+        wanted = metric.sign * float(self.score)
+        return Question(wanted - tolerance, False, value * (1.0 + probability_error))
 
     def gap(self, value: float, tolerance: float, probability_error: float) -> float:
         """Return by how much the probability may exceed `value`: a relative error."""
@@ -142,7 +142,7 @@ class ProbAtLeast(LawGoal):
 
 
 @dataclass(frozen=True)
-class Quantile(LawGoal):
+class Quantile(DistributionGoal):
     """Maximise the score that is exceeded with probability about 1 - q.
 
     A small q is cautious: ``Quantile(0.05)`` makes the score as large as possible that
@@ -173,9 +173,9 @@ class Quantile(LawGoal):
         share = self.q if metric.greater_is_better else 1 - self.q
         return f"{100 * float(share):g}% quantile"
 
-    def value(self, law: UtilityLaw, metric: Metric) -> float:
+    def value(self, utility: UtilityDistribution, metric: Metric) -> float:
         """Return the quantile of the utility."""
-        return law.quantile(float(self.q))
+        return utility.quantile(float(self.q))
 
     def question(
         self, value: float, metric: Metric, tolerance: Any, probability_error: float
@@ -202,6 +202,6 @@ def check_goal(goal: Any) -> Goal:
     """Return a goal, refusing anything else."""
     if isinstance(goal, type) and issubclass(goal, Goal):
         raise errors.not_its_class(goal)
-    if not isinstance(goal, Mean | LawGoal):
+    if not isinstance(goal, Mean | DistributionGoal):
         raise errors.not_a_goal(goal)
     return goal

@@ -25,14 +25,14 @@ from numpy.typing import NDArray
 
 from bestcut._types import EPS, BoolArray, FloatArray
 from bestcut.counts import NOTHING, Law, add_instance, convolved, law_of, trimmed
-from bestcut.goals._goals import LawGoal, Question
+from bestcut.goals._goals import DistributionGoal, Question
 from bestcut.metrics import Metric, agreement_never_hurts, check_metric, tp_never_hurts
 from bestcut.scores import (
     Atoms,
     Rows,
-    UtilityLaw,
+    UtilityDistribution,
+    distribution_of_score,
     first_that_holds,
-    law_of_score,
     probability_error,
 )
 
@@ -103,7 +103,7 @@ class _Cuts(Protocol):
         is not above ``asked.probability`` may be any such number.
         """
 
-    def law(self, i: int) -> UtilityLaw:
+    def law(self, i: int) -> UtilityDistribution:
         """Return the law of the utility of cut low + i."""
 
 
@@ -112,7 +112,7 @@ class GoalSearch:
 
     Parameters
     ----------
-    goal : LawGoal
+    goal : DistributionGoal
         What is to be made large.
     eta : ndarray
         Probabilities, sorted descending.
@@ -123,7 +123,11 @@ class GoalSearch:
     """
 
     def __init__(
-        self, goal: LawGoal, eta: FloatArray, metric: Metric, allowed: BoolArray
+        self,
+        goal: DistributionGoal,
+        eta: FloatArray,
+        metric: Metric,
+        allowed: BoolArray,
     ) -> None:
         self.goal, self.eta, self.metric, self.n = goal, eta, metric, eta.size
         self.allowed = allowed
@@ -145,7 +149,7 @@ class GoalSearch:
             No allowed cut is better by more than that, apart from the errors that laws
             state (`probability_error`; a quantile is one of a level within that).
             Ranges are left out only by a proved bound, which leaves what
-            `LawGoal.gap` says: differences that are taken for rounding.
+            `DistributionGoal.gap` says: differences that are taken for rounding.
         """
         if self._only_size_counts():
             sizes = _Sizes(self.metric, self.eta)
@@ -166,7 +170,7 @@ class GoalSearch:
             for metric in (self.metric, _Opposite(self.metric))
         )
 
-    def _begin(self, first: int, law: UtilityLaw) -> None:
+    def _begin(self, first: int, law: UtilityDistribution) -> None:
         self.best, self.value = first, self.goal.value(law, self.metric)
         self.gap = self.goal.gap(self.value, law.tolerance, law.probability_error)
 
@@ -334,11 +338,11 @@ class _Opposite(Metric):
 
 def _law_at(
     metric: Metric, k: int, n: int, tp: Law, fn: Law, rising: bool
-) -> UtilityLaw:
+) -> UtilityDistribution:
     """Return the law of the utility of one cut."""
     if rising:
         return Rows(metric, tp, fn, k, n)
-    return law_of_score(metric, tp, fn, k, n, rising=False)
+    return distribution_of_score(metric, tp, fn, k, n, rising=False)
 
 
 class _Table(NamedTuple):
@@ -439,7 +443,7 @@ class _Block:
         ends = self._utility(tp[:, None], fn, cuts[[0, -1]])
         return np.full(cuts.size, 16 * EPS * np.max(np.abs(ends)))
 
-    def law(self, i: int) -> UtilityLaw:
+    def law(self, i: int) -> UtilityDistribution:
         """Return the law of the utility of cut low + i."""
         tp, fn = self.tp.law(i), self.fn.law(i)
         return _law_at(self.metric, self.low + i, self.n, tp, fn, self.rising)
@@ -600,7 +604,7 @@ class _Sizes:
         tolerance: FloatArray = 16 * EPS * np.max(np.abs(self._utility(cuts, ends)), 0)
         return tolerance
 
-    def law(self, i: int) -> UtilityLaw:
+    def law(self, i: int) -> UtilityDistribution:
         """Return the law of the utility of cut i."""
         score = self._utility(float(i), self.total.counts)
         return Atoms(score, self.total.pmf, self.total.pmf.size)

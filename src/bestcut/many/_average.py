@@ -12,7 +12,7 @@ from bestcut._types import EPS, BoolArray, FloatArray
 from bestcut.many._counts import LARGEST_TABLES, count_laws
 from bestcut.many._laws import law_error, values_at_cut
 from bestcut.metrics import Metric
-from bestcut.scores import Atoms, Moments, Prediction, UtilityLaw
+from bestcut.scores import Atoms, Moments, Prediction, UtilityDistribution
 
 _TOGETHER = 1024
 _GRID = 4096  # points of a law
@@ -62,7 +62,7 @@ class PredictionSet:
         error = float(np.mean([x.error for x in each])) + 64 * EPS * abs(mean)
         return Moments(mean, std, error)
 
-    def law(self, metric: Metric) -> UtilityLaw:
+    def utility(self, metric: Metric) -> UtilityDistribution:
         """Return the law of the mean utility, on a grid.
 
         Laws are convolved in pairs, pairs of pairs, and so on. Each result is put on a

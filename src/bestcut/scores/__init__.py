@@ -7,16 +7,16 @@ from bestcut.scores._evaluate import (
     expected_score,
     score_distribution,
 )
-from bestcut.scores._law import (
-    Atoms,
-    Rows,
-    UtilityLaw,
-    first_that_holds,
-    law_of_score,
-    probability_error,
-)
 from bestcut.scores._predicted import Predicted
 from bestcut.scores._prediction import Moments, Prediction
+from bestcut.scores._utility import (
+    Atoms,
+    Rows,
+    UtilityDistribution,
+    distribution_of_score,
+    first_that_holds,
+    probability_error,
+)
 
 __all__ = [
     "Atoms",
@@ -29,11 +29,11 @@ __all__ = [
     "Rows",
     "ScoreDistribution",
     "Surprise",
-    "UtilityLaw",
+    "UtilityDistribution",
+    "distribution_of_score",
     "expected_confusion",
     "expected_score",
     "first_that_holds",
-    "law_of_score",
     "probability_error",
     "score_distribution",
 ]

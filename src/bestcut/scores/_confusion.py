@@ -9,8 +9,8 @@ import numpy as np
 from bestcut._types import FloatArray
 from bestcut._validation import check_share
 from bestcut.counts import Law
-from bestcut.scores._law import probability_error
 from bestcut.scores._prediction import Prediction
+from bestcut.scores._utility import probability_error
 
 
 class CellNumbers(NamedTuple):

@@ -18,8 +18,8 @@ from bestcut._validation import (
     check_whole_number,
 )
 from bestcut.metrics import Metric
-from bestcut.scores._law import UtilityLaw
 from bestcut.scores._prediction import Moments
+from bestcut.scores._utility import UtilityDistribution
 
 
 class ScoreSource(Protocol):
@@ -28,7 +28,7 @@ class ScoreSource(Protocol):
     def moments(self, metric: Metric) -> Moments:
         """Return mean, standard deviation and a bound on the mean's error."""
 
-    def law(self, metric: Metric) -> UtilityLaw:
+    def utility(self, metric: Metric) -> UtilityDistribution:
         """Return the distribution of the utility."""
 
     def sample(self, metric: Metric, size: int, rng: np.random.Generator) -> FloatArray:
@@ -91,8 +91,8 @@ class ScoreDistribution:
         return self._source.moments(self.metric)
 
     @cached_property
-    def _law(self) -> UtilityLaw:
-        return self._source.law(self.metric)
+    def _utility(self) -> UtilityDistribution:
+        return self._source.utility(self.metric)
 
     @property
     def mean(self) -> float:
@@ -112,12 +112,12 @@ class ScoreDistribution:
     @property
     def probability_error(self) -> float:
         """Bound on the numerical error of probabilities."""
-        return self._law.probability_error
+        return self._utility.probability_error
 
     @property
     def value_error(self) -> float:
         """Bound on the numerical error of quantiles."""
-        return self._law.value_error
+        return self._utility.value_error
 
     def quantile(self, q: Any) -> Any:
         """Return the smallest score that is not exceeded with probability q.
@@ -139,8 +139,8 @@ class ScoreDistribution:
 
     def _quantile(self, q: float) -> float:
         if self.metric.greater_is_better:
-            return self._law.quantile(q)
-        return -self._law.upper_quantile(q)
+            return self._utility.quantile(q)
+        return -self._utility.upper_quantile(q)
 
     def interval(self, level: float = 0.9) -> tuple[float, float]:
         """Return the range in which the score will be with this probability.
@@ -176,7 +176,7 @@ class ScoreDistribution:
         """
         check_finite_real(score, name="score")
         utility = float(score) if self.metric.greater_is_better else -float(score)
-        return min(self._law.at_least(utility - self._law.tolerance), 1.0)
+        return min(self._utility.at_least(utility - self._utility.tolerance), 1.0)
 
     def surprise(self, observed: float) -> Surprise:
         """Return how unusual an observed score is.
@@ -194,9 +194,9 @@ class ScoreDistribution:
         check_finite_real(observed, name="observed")
         better = self.metric.greater_is_better
         utility = float(observed) if better else -float(observed)
-        apart = self._law.tolerance
-        as_good = min(self._law.at_least(utility - apart), 1.0)
-        as_bad = min(max(1.0 - self._law.above(utility + apart), 0.0), 1.0)
+        apart = self._utility.tolerance
+        as_good = min(self._utility.at_least(utility - apart), 1.0)
+        as_bad = min(max(1.0 - self._utility.above(utility + apart), 0.0), 1.0)
         p_value = min(1.0, 2.0 * min(as_good, as_bad))
         verdict = self._verdict(float(observed), as_good, as_bad, p_value)
         lower, higher = (as_bad, as_good) if better else (as_good, as_bad)

@@ -22,7 +22,7 @@ from bestcut.counts import (
     value_of_cut,
 )
 from bestcut.metrics import Metric, Trait, check_metric, largest_score
-from bestcut.scores._law import UtilityLaw, law_of_score
+from bestcut.scores._utility import UtilityDistribution, distribution_of_score
 
 _EVALUATIONS = 500_000  # of the metric at a time
 
@@ -94,10 +94,10 @@ class Prediction:
             mean, error = value_of_cut(metric, largest, self.chosen, self.others)
         return Moments(mean, float(np.sqrt(sums.variance)), error)
 
-    def law(self, metric: Metric) -> UtilityLaw:
+    def utility(self, metric: Metric) -> UtilityDistribution:
         """Return the distribution of a metric's utility."""
         rising = check_metric(metric).agreement_monotonic
-        return law_of_score(
+        return distribution_of_score(
             metric, self.tp, self.fn, self.n_pred, self.n, rising=rising
         )
 

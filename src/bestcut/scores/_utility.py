@@ -29,7 +29,7 @@ _LISTED = 4096  # pairs that are sorted sooner than they are counted once more
 _LOOKS = 16  # rows and columns that are checked to rise
 
 
-class UtilityLaw(ABC):
+class UtilityDistribution(ABC):
     """The law of a utility.
 
     Attributes
@@ -95,7 +95,7 @@ def first_that_holds(
     return low
 
 
-class Atoms(UtilityLaw):
+class Atoms(UtilityDistribution):
     """Every possible utility with its probability, in ascending order.
 
     `moved` is how far utilities were moved to be few; `tolerance` is added to what
@@ -143,7 +143,7 @@ class Atoms(UtilityLaw):
         return float(self.values[-1 - min(first, self.values.size - 1)])
 
 
-class Rows(UtilityLaw):
+class Rows(UtilityDistribution):
     """A utility that is nondecreasing in TP for each FN: these are the rows.
 
     Parameters
@@ -281,9 +281,9 @@ class Rows(UtilityLaw):
         return values[order], np.cumsum(beyond[::-1])[::-1]
 
 
-def law_of_score(
+def distribution_of_score(
     metric: Metric, tp: Law, fn: Law, n_pred: int, n: int, *, rising: bool
-) -> UtilityLaw:
+) -> UtilityDistribution:
     """Return the law of a metric's utility.
 
     `rising` says that it never falls when a label turns out right.
