@@ -55,9 +55,10 @@ $(VENV)/.coverage: $(VENV)/.dev
 	$(PIP) install --quiet --group coverage
 	@touch $@
 
+# Where no file may grow, coverage could not write down what it saw.
 coverage: $(VENV)/.coverage  ## which lines and branches of src the tests reach
 	$(RUN) -m coverage erase
-	$(RUN) -m coverage run -m pytest -n 2 -q
+	$(RUN) -m coverage run -m pytest -n 2 -q -k 'not may_not_grow'
 	$(RUN) -m coverage combine --quiet
 	$(RUN) -m coverage report
 

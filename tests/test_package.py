@@ -60,6 +60,20 @@ def test_an_unknown_name_is_refused():
         bestcut.decyde  # noqa: B018
 
 
+@pytest.mark.parametrize(
+    ("name", "package", "extra"),
+    [
+        ("bestcut.displays", "matplotlib", "plot"),
+        ("bestcut.estimators", "sklearn", "sklearn"),
+    ],
+)
+def test_a_missing_package_is_named_with_its_extra(name, package, extra, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    with pytest.raises(ImportError, match=rf"{name} needs .* 'bestcut\[{extra}\]'"):
+        importlib.import_module(name)
+
+
 @pytest.mark.parametrize("name", PUBLIC_MODULES)
 def test_all_names_are_there_and_documented(name):
     module = importlib.import_module(name)
