@@ -94,6 +94,19 @@ def test_tests_that_the_lemmas_name_are_there():
         assert f"def {name}" in (ROOT / path).read_text(), f"bounds.md names {name}"
 
 
+def test_modules_that_pages_and_modules_name_are_there():
+    named = set()
+    for folder, pattern in (("docs", "*.md"), ("src", "*.py")):
+        for page in (ROOT / folder).rglob(pattern):
+            text = page.read_text(encoding="utf-8")
+            named |= set(re.findall(r"`(?:src/bestcut/)?(\w+/_\w+\.py)`", text))
+            dotted = re.findall(r"`bestcut\.(\w+\._\w+)`", text)
+            named |= {f"{name.replace('.', '/')}.py" for name in dotted}
+    assert len(named) > 20
+    missing = [name for name in named if not (ROOT / "src/bestcut" / name).exists()]
+    assert not missing
+
+
 def test_readme_names_two_commands_that_the_makefile_has():
     text = README.read_text(encoding="utf-8")
     commands = set(re.findall(r"^make ([\w-]+)", text, re.MULTILINE))

@@ -2,7 +2,7 @@
 
 Above the cut there are a = S1 positives, below it b = S2, independent. Each of the two
 laws is a Gauss-Hermite rule where that is proved to be right for this metric, and exact
-elsewhere (`bestcut.curve._proof`). A metric whose denominator sees only b (Jaccard) is
+elsewhere (`bestcut.counts._proof`). A metric whose denominator sees only b (Jaccard) is
 affine in a for every b, so that the mean of a stands for its law.
 """
 
