@@ -116,14 +116,16 @@ class SummedSide:
         self, n: int, sums: FloatArray, negatives: float, law: Callable[[], Law]
     ) -> None:
         self.n, self._sums = n, sums
-        self._short_law: Callable[[], Law] | None = law
         self.positives, self.negatives = float(sums[0]), negatives
         self.variance = float(sums[1])
+        # A way that is not needed is not kept: it may hold a whole table.
+        short = self.variance < LEAST_VARIANCE
+        self._short_law: Callable[[], Law] | None = law if short else None
 
     @cached_property
     def law(self) -> Law:
         """The law of the number of positives."""
-        if self._short_law is None or self.variance >= LEAST_VARIANCE:
+        if self._short_law is None:
             return law_from_sums(self.n, self._sums)
         return self._short_law()
 

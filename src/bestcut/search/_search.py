@@ -147,7 +147,7 @@ class CutSearch:
         sums = (self.below if below else self.above)[:, edge]
         return SummedSide(
             self.n - start if below else start,
-            sums[:ROOM],
+            sums[:ROOM].copy(),
             float(sums[ROOM]),
             lambda: self._law(edge, below),
         )
