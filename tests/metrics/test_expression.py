@@ -258,8 +258,9 @@ def fuzz(seed, count):
     pytest.importorskip("polars")
     pytest.importorskip("rich")
     from bestcut.cli._main import cli
+    from cli.run import APART
 
-    runner, rng = testing.CliRunner(), random.Random(seed)
+    runner, rng = testing.CliRunner(**APART), random.Random(seed)
     statuses = {0: 0, 1: 0, 2: 0}
     for warm in ("tp", "sqrt(tp)", "fp - tp", "nonsense"):  # imports happen here
         runner.invoke(cli, ["check", warm])
