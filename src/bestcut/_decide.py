@@ -15,14 +15,9 @@ from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_bounds, check_finite_real, check_probabilities
 from bestcut.goals import DistributionGoal, Goal, GoalSearch, Mean, check_goal
-from bestcut.metrics import Metric, get
+from bestcut.metrics import Metric, get, require_ranking
 from bestcut.scores import Predicted, Prediction
-from bestcut.search import (
-    exchange_allowance,
-    gap_in_words,
-    gap_scope,
-    require_ranking,
-)
+from bestcut.search import exchange_allowance, gap_in_words, gap_scope
 from bestcut.solvers import SOLVERS, Solution, Solver, cuts_between, select_solver
 
 _MEAN = Mean()

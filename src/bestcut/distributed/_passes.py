@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from bestcut import _errors as errors
 from bestcut._types import FloatArray
 from bestcut._validation import check_bounds
-from bestcut.metrics import Metric, get
-from bestcut.search import require_ranking
+from bestcut.metrics import Metric, get, require_ranking
 from bestcut.summary import Cut, ScoreSummary, Window
 
 # Different scores that may travel to the driver, with 16 bytes each.

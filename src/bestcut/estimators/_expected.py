@@ -21,8 +21,7 @@ from bestcut._types import FloatArray
 from bestcut._validation import check_bounds, check_option
 from bestcut.estimators._base import BinaryDecisionClassifier
 from bestcut.goals import DistributionGoal, Goal, Mean
-from bestcut.metrics import Metric, get
-from bestcut.search import require_ranking
+from bestcut.metrics import Metric, get, require_ranking
 
 _SCOPES = ("batch", "fixed")
 

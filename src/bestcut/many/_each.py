@@ -20,13 +20,8 @@ from bestcut._validation import (
 )
 from bestcut.many._blocks import Block, EqualRows, Rows, UnevenRows, blocks_of
 from bestcut.many._fractional import Kernel
-from bestcut.metrics import Metric, get
-from bestcut.search import (
-    exchange_allowance,
-    gap_in_words,
-    gap_scope,
-    require_ranking,
-)
+from bestcut.metrics import Metric, get, require_ranking
+from bestcut.search import exchange_allowance, gap_in_words, gap_scope
 from bestcut.solvers import select_solver
 
 _ANY = int(np.iinfo(np.int64).max)  # problems of different sizes have no common bound

@@ -27,9 +27,9 @@ from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_label_matrix, check_matrix, check_option
 from bestcut.many._average import PredictionSet
 from bestcut.many._each import ONE_BY_ONE, decide_each
-from bestcut.metrics import Metric, get
+from bestcut.metrics import Metric, get, require_ranking
 from bestcut.scores import Prediction, ScoreDistribution
-from bestcut.search import gap_in_words, require_ranking
+from bestcut.search import gap_in_words
 
 __all__ = ["MultilabelDecision", "decide", "expected_score", "score_distribution"]
 

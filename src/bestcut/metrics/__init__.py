@@ -65,6 +65,7 @@ from bestcut.metrics._principle import (
     MetricCheck,
     RankingViolation,
     check_metric,
+    require_ranking as require_ranking,
 )
 
 # What users import; the names above with `as` are for the other folders.

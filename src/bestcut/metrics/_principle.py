@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bestcut import _errors as errors
 from bestcut._errors import n_max_too_small
 from bestcut._types import EPS, FloatArray
 from bestcut.metrics._base import (
@@ -382,3 +383,20 @@ def _find_violation(metric: Metric) -> RankingViolation | None:
                 best_top_k=metric.sign * float(best_top_k[i]),
             )
     return None
+
+
+def require_ranking(metric: Metric, *, way_out: str, role: str = "metric") -> None:
+    """Refuse a metric that is not known to satisfy the ranking principle.
+
+    Parameters
+    ----------
+    metric : Metric
+        What is to be maximised.
+    way_out : str
+        What to do instead, in a sentence that fits the place.
+    role : str, default="metric"
+        What the metric is called there.
+    """
+    check = check_metric(metric)
+    if not check.prp:
+        raise errors.without_principle(metric.name, check.reason, way_out, role)

@@ -9,11 +9,10 @@ from typing import Any
 
 from bestcut import _errors as errors
 from bestcut._validation import check_kind, check_probabilities
-from bestcut.metrics import Metric, get
+from bestcut.metrics import Metric, get, require_ranking
 from bestcut.report import _words as words
 from bestcut.report._numbers import Cuts, Scores, compute
 from bestcut.report._page import page_of
-from bestcut.search import require_ranking
 
 ALSO = (
     "f1",

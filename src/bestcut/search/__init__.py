@@ -1,7 +1,6 @@
 """Where the best cut is: one proved search over a table of parts."""
 
 from bestcut.search._changes import RARE
-from bestcut.search._principle import require_ranking
 from bestcut.search._runs import (
     BestCut,
     Found,
@@ -34,6 +33,5 @@ __all__ = [
     "gap_scope",
     "gap_to",
     "outside",
-    "require_ranking",
     "whole_curve_best",
 ]

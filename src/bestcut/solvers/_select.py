@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bestcut import _errors as errors
 from bestcut._validation import check_option
-from bestcut.metrics import Metric, Trait
-from bestcut.search import require_ranking
+from bestcut.metrics import Metric, Trait, require_ranking
 from bestcut.solvers._base import Solver
 from bestcut.solvers._cubic import CubicSolver
 from bestcut.solvers._exhaustive import ExhaustiveSolver

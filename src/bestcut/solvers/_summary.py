@@ -6,10 +6,11 @@ import numpy as np
 
 from bestcut._types import FloatArray
 from bestcut.metrics import Metric
-from bestcut.search import RARE
+from bestcut.scores import Prediction
+from bestcut.search import RARE, Found, gap_to
 from bestcut.solvers._base import Solution
 from bestcut.solvers._sweep import SweepSolver
-from bestcut.summary import Bracket, Cut, quick_table
+from bestcut.summary import Bracket, quick_table
 
 
 class SummarySolver(SweepSolver):
@@ -27,15 +28,21 @@ class SummarySolver(SweepSolver):
 
     def solve(self, eta: FloatArray, metric: Metric, low: int, high: int) -> Solution:
         """Return the best cut with `low` to `high` positives; `eta` in any order."""
-        cut = self._cut(eta, metric, low, high)
-        if cut is not None:
-            return Solution(
-                cut._prediction, cut.threshold, cut.expected_score, cut.error, cut.gap
-            )
-        ordered = np.ascontiguousarray(np.sort(eta)[::-1])
-        return super().solve(ordered, metric, low, high)
+        found = self._found(eta, metric, low, high)
+        if found is None:
+            ordered = np.ascontiguousarray(np.sort(eta)[::-1])
+            return super().solve(ordered, metric, low, high)
+        return Solution(
+            Prediction(found.above, found.below),
+            found.threshold,
+            metric.sign * found.utility,
+            found.error,
+            gap_to(found.upper, found.utility, found.error),
+        )
 
-    def _cut(self, p: FloatArray, metric: Metric, low: int, high: int) -> Cut | None:
+    def _found(
+        self, p: FloatArray, metric: Metric, low: int, high: int
+    ) -> Found | None:
         """Return the cut, or None where a sort is likely to be faster."""
         table = quick_table(p)
         if table.sums[1].sum() < RARE and p.size < self.pays_from_if_rare:
@@ -43,4 +50,5 @@ class SummarySolver(SweepSolver):
         bracket = Bracket(table, metric, low, high)
         if bracket.n_wanted > p.size // 8:
             return None
-        return bracket.refine(bracket.window.inside(p))
+        wanted = bracket.window.inside(p)
+        return bracket.fixed(wanted, np.ones(wanted.size, dtype=np.int64))[0]

@@ -19,6 +19,7 @@ from bestcut.metrics import Metric
 from bestcut.scores import Predicted, Prediction
 from bestcut.search import (
     CutSearch,
+    Found,
     best_cut_in_run,
     best_edge_of,
     best_of,
@@ -278,7 +279,29 @@ class Bracket:
         >>> bracket.refine(bracket.select(scores))  # doctest: +ELLIPSIS
         Cut(f1: 3 of 4 positive, threshold 0.35, expected score 0.591313 [error ...])
         """
-        values, sizes, bins = self._collected(y_proba, counts)
+        p = check_probabilities(y_proba)
+        best, n_greater = self.fixed(p, check_multiplicities(counts, p.size))
+        k, scope = best.above.n, gap_scope(self._table.n, self.metric)
+        allowance = exchange_allowance(scope, self._table.n, k, self.metric)
+        return Cut(
+            threshold=best.threshold,
+            n_positive=k,
+            n_tied=k - n_greater,
+            expected_score=self.metric.sign * best.utility,
+            error=best.error,
+            gap=gap_to(best.upper, best.utility, best.error) + float(allowance),
+            gap_scope=scope,
+            metric=self.metric,
+            n=self._table.n,
+            _prediction=Prediction(best.above, best.below),
+        )
+
+    def fixed(self, p: FloatArray, counts: NDArray[np.int64]) -> tuple[Found, int]:
+        """Return the best cut, and how many scores are greater than its threshold.
+
+        `p` holds at least the scores in the window, `counts` how often each occurs.
+        """
+        values, sizes, bins = self._collected(p, counts)
         search = self._informed(values, sizes, bins)
         found = []
         for first, last in self._candidates:
@@ -297,28 +320,15 @@ class Bracket:
         found.append(best_edge_of(search, edges, threshold))
         best = best_of(found, search.enough)
         assert best is not None  # some cut is allowed, and some edge or run holds it
-        k, scope = best.above.n, gap_scope(self._table.n, self.metric)
-        allowance = exchange_allowance(scope, self._table.n, k, self.metric)
-        return Cut(
-            threshold=best.threshold,
-            n_positive=k,
-            n_tied=k - self._n_greater(best.threshold, values, sizes, bins),
-            expected_score=search.sign * best.utility,
-            error=best.error,
-            gap=gap_to(best.upper, best.utility, best.error) + float(allowance),
-            gap_scope=scope,
-            metric=self.metric,
-            n=self._table.n,
-            _prediction=Prediction(best.above, best.below),
-        )
+        return best, self._n_greater(best.threshold, values, sizes, bins)
 
-    def _collected(self, y_proba: Any, counts: Any) -> tuple[Any, Any, Any]:
+    def _collected(
+        self, p: FloatArray, counts: NDArray[np.int64]
+    ) -> tuple[FloatArray, NDArray[np.int64], NDArray[np.intp]]:
         """Return the wanted values in descending order, how often, and their bins."""
-        p = check_probabilities(y_proba)
-        sizes = check_multiplicities(counts, p.size)
         values, place = np.unique(p, return_inverse=True)
         total = np.zeros(values.size, dtype=np.int64)
-        np.add.at(total, place, sizes)
+        np.add.at(total, place, counts)
         values, total = values[::-1], total[::-1]
         table = self._table
         keys = bin_of(values)

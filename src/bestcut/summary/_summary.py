@@ -10,8 +10,7 @@ import numpy as np
 
 from bestcut import _errors as errors
 from bestcut._validation import check_bounds, check_kind, check_probabilities
-from bestcut.metrics import Metric, get
-from bestcut.search import require_ranking
+from bestcut.metrics import Metric, get, require_ranking
 from bestcut.summary._bins import BINS, MOMENTS, count_and_moments
 from bestcut.summary._bracket import Bracket
 from bestcut.summary._table import BinTable
