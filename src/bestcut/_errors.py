@@ -1,8 +1,9 @@
-"""Every exception, and every sentence that refuses something.
+"""Every exception, and the sentences that refuse something.
 
 A sentence names the argument, the rule, the first offender and the cure. It is a
 function that returns the exception, and is raised where the rule is broken:
-``raise errors.not_whole(name, value)``.
+``raise errors.not_whole(name, value)``. Files have theirs in `files/_errors.py`,
+formulas theirs in the parser, for they name a place.
 """
 
 from __future__ import annotations
@@ -29,6 +30,26 @@ class SolverMismatchError(ValueError):
 
 class InfeasibleError(ValueError):
     """No prediction satisfies the constraints."""
+
+
+class FileError(ValueError):
+    """A file cannot be read, understood or written.
+
+    The message names the file, what is wrong and where, and the cure.
+    """
+
+    @classmethod
+    def of(cls, where: str, what: str, cure: str) -> FileError:
+        """Return the error with its sentence."""
+        return cls(f"{where}: {what}. {cure}")
+
+
+class NotFollowedError(TypeError):
+    """A formula does something for which there is no rule; users never see it."""
+
+
+class ExpressionError(ValueError):
+    """A formula that is not understood."""
 
 
 # --- phrases that sentences share ----------------------------------------------------
@@ -698,14 +719,6 @@ def changed_between(keep: str) -> RuntimeError:
 
 
 # --- metrics ---
-
-
-class ExpressionError(ValueError):
-    """A formula that is not understood."""
-
-
-class NotFollowedError(TypeError):
-    """A formula does something for which there is no rule; users never see it."""
 
 
 def denominator_with_tp(name: str, d1: Any) -> SolverMismatchError:

@@ -1,4 +1,4 @@
-"""Every check of what a user passes in.
+"""Checks of what a user passes in.
 
 `_errors.py` has the sentences. Ranges are written positively and negated, so that NaN
 fails them too.

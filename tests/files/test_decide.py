@@ -142,7 +142,7 @@ def test_a_metric_that_cannot_be_ranked_is_refused_before_reading():
 
 @pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
 def test_a_file_that_changes_meanwhile_is_noticed(tmp_path, name, monkeypatch):
-    import bestcut.files._stream as stream
+    import bestcut.files._decide_source as stream
 
     source = write(table([0.5, 0.25] * 30), tmp_path / name)
 
@@ -178,7 +178,8 @@ def test_the_steps_cover_all_there_is(tmp_path, monkeypatch):
 
             return advance
 
-        monkeypatch.setattr("bestcut.files._stream.steps", lambda _: nullcontext(step))
+        steps = "bestcut.files._decide_source.steps"
+        monkeypatch.setattr(steps, lambda _: nullcontext(step))
         decide_file(source, tmp_path / f"y-{name}", proba="p")
         assert len(seen) == 3
         for done, total in seen.values():  # the header of a CSV is no record

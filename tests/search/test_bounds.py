@@ -77,7 +77,7 @@ def check_reach(metric, eta, table, seed=0):
     parts = table.count.size
     for count in (1, 5, _search._GROUPS, 200, parts):
         groups = search._grouped(np.zeros(1, int), np.full(1, parts), count)
-        search.look(np.unique([groups.first, groups.last]))
+        search.evaluate(np.unique([groups.first, groups.last]))
         own = Changes(search, groups)
         if count > 1:  # those of longer parts, for what is inside them
             longer = search._grouped(np.zeros(1, int), np.full(1, parts), 3)

@@ -17,13 +17,13 @@ def test_thousands_of_edges_that_tie_are_not_looked_at_one_by_one(
 ):
     # Next to one end of the ranking all cuts are worth 1 up to 1e-9.
     looked = []
-    look = CutSearch._look
+    look = CutSearch._evaluate
 
     def counted(self, edges, *rest):
         looked.append(edges.size)
         look(self, edges, *rest)
 
-    monkeypatch.setattr(CutSearch, "_look", counted)
+    monkeypatch.setattr(CutSearch, "_evaluate", counted)
     p = np.random.default_rng(3).beta(0.3, 3, 200_000)
     p = 1.0 - p if name == "specificity" else p
     found = noted_cuts(monkeypatch)

@@ -14,7 +14,7 @@ def test_decide_takes_the_summary_for_many_scores(monkeypatch):
     p = np.random.default_rng(2).beta(0.3, 3, 2_100_000)
     decision, swept = bestcut.decide(p), bestcut.decide(p, solver="sweep")
     assert (decision.solver, swept.solver) == ("summary", "sweep")
-    assert [cut.n_positive for cut in found] == [decision.n_positive]
+    assert [cut.above.n for cut in found] == [decision.n_positive]
     assert decision.n_positive == swept.n_positive
     assert decision.threshold == swept.threshold
     assert np.array_equal(decision.labels, swept.labels)

@@ -1,4 +1,4 @@
-"""What both classifiers share: an inner model, two classes, scores out of fold."""
+"""What the classifiers of two classes share: a model inside, scores out of fold."""
 
 from __future__ import annotations
 

@@ -155,6 +155,10 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
             get(self.metric),
             way_out="Use PluginThresholdClassifier, which takes any metric.",
         )
+        self._refuse_what_decide_refuses()
+
+    def _refuse_what_decide_refuses(self) -> None:
+        """Decide for no rows, so that a bad goal or condition is refused in `fit`."""
         # An empty batch may be infeasible where another is not.
         with suppress(errors.InfeasibleError):
             self._decide([], 0, None)

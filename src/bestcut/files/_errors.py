@@ -1,4 +1,4 @@
-"""What is wrong with a file: the exception, and every sentence it comes with.
+"""What is wrong with a file, in sentences.
 
 A sentence names the file, what is wrong and where in it, and the cure.
 """
@@ -8,17 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-
-class FileError(ValueError):
-    """A file cannot be read, understood or written.
-
-    The message names the file, what is wrong and where, and the cure.
-    """
-
-    @classmethod
-    def of(cls, where: str, what: str, cure: str) -> FileError:
-        """Return the error with its sentence."""
-        return cls(f"{where}: {what}. {cure}")
+from bestcut._errors import FileError
 
 
 def _first_line(error: BaseException) -> str:

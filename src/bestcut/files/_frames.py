@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 import polars as pl
 
-from bestcut.files._errors import FileError, empty, not_understood
+from bestcut._errors import FileError
+from bestcut.files._errors import empty, not_understood
 from bestcut.files._input import Input
 from bestcut.files._source import Batch, Format, Source
 

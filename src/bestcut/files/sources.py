@@ -5,11 +5,11 @@ and writes rows has a door of its own: `decide_file` goes through it when it is 
 and the command when it starts.
 """
 
+from bestcut.files._decide_source import decide_source, write_labels
 from bestcut.files._formats import FORMATS, format_of, open_source
 from bestcut.files._frames import FrameSource
 from bestcut.files._output import refuse_input_as_output, writing
 from bestcut.files._source import Source
-from bestcut.files._stream import decide_source, write_labels
 
 __all__ = [
     "FORMATS",

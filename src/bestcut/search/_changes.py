@@ -46,7 +46,7 @@ class Parts(NamedTuple):
     dispersion: FloatArray
 
 
-class Ranking(Protocol):
+class SearchState(Protocol):
     """What the bounds need to know of a search; see `CutSearch`."""
 
     metric: Metric
@@ -91,7 +91,7 @@ class Changes:
         The largest expected utility.
     """
 
-    def __init__(self, ranking: Ranking, parts: Parts) -> None:
+    def __init__(self, ranking: SearchState, parts: Parts) -> None:
         self.ranking, self.n = ranking, float(ranking.n)
         # What no first difference exceeds, no second difference, and no utility.
         self.most = dict.fromkeys(FIRST, 2.0) | dict.fromkeys(SECOND, 4.0) | {"": 1.0}

@@ -27,7 +27,7 @@ _SIZES = 16  # different numbers of instances that are worth a proof each
 _AFFORDABLE = 2e9
 # So many cuts are looked at one by one, and so many if both sides vary as much as this:
 # rules of few nodes stand for them then.
-_DIRECT, _DIRECT_BY_RULES, _VARIED = 1 << 11, 1 << 14, 1000.0
+_DIRECT, _DIRECT_BY_RULES, _DIRECT_VARIANCE = 1 << 11, 1 << 14, 1000.0
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def best_cut_in_run(
     within = max(low, 1), min(high, size)
     if within[0] > within[1]:
         return None
-    varied = min(side.variance for side in sides) >= _VARIED
+    varied = min(side.variance for side in sides) >= _DIRECT_VARIANCE
     if size <= (_DIRECT_BY_RULES if varied else _DIRECT):
         return _directly(values, counts, metric, within, sides)
     table = RunTable(values, counts, min(_PARTS, size // 16))
@@ -137,7 +137,7 @@ def best_edge_of(
     """
     if edges.size == 0:
         return None
-    search.look_closely(edges)
+    search.evaluate_closely(edges)
     utility, error = search.utility[edges], search.error[edges]
     i = int(np.argmax(utility))
     edge = int(edges[i])
@@ -215,7 +215,7 @@ def best_cut(eta: FloatArray, metric: Metric, low: int, high: int) -> BestCut:
     best = BestCut(low, -np.inf, 0.0, search.enough)
     edge = search.best_edge()
     if not affordable and edge is not None:  # the gap says what may be missed
-        search.look_closely(np.array([edge]))
+        search.evaluate_closely(np.array([edge]))
         utility, error = float(search.utility[edge]), float(search.error[edge])
         return BestCut(int(start[edge]), utility, error, search.upper)
     for first, last in _pieces(start, consecutive(kept)):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bestcut._types import FloatArray
 from bestcut.counts import ROOM, Law, features, law_of
 
-_TOGETHER = 8192  # instances whose features are computed at once: they stay in cache
+_INSTANCES = 8192  # instances whose features are computed at once: they stay in cache
 
 
 class Table(Protocol):
@@ -150,7 +150,7 @@ class SortedTable(_Known):
 
     def _over_parts(self, rows: Callable[[FloatArray], FloatArray]) -> FloatArray:
         """Return the sums of some rows of numbers over each part."""
-        edges = np.searchsorted(self.start, np.arange(0, self.n, _TOGETHER))
+        edges = np.searchsorted(self.start, np.arange(0, self.n, _INSTANCES))
         edges = np.unique(np.append(edges, self.count.size))
         sums = []
         for first, last in pairwise(edges.tolist()):

@@ -1,4 +1,4 @@
-"""Ways to the best cut: the paper's algorithms and enumeration."""
+"""Ways to the best cut: curves and the proved search, the paper's, enumeration."""
 
 from bestcut.solvers._base import Curve, Solution, Solver, cuts_between
 from bestcut.solvers._select import SOLVERS, select_solver

@@ -22,7 +22,22 @@ from bestcut.solvers._base import Curve, Solution, Solver
 
 
 class SweepSolver(Solver):
-    """Any metric; see `bestcut.curve` and `bestcut.search` for how."""
+    """Any metric, after a sort: the whole curve, or the search where that is faster.
+
+    =====================================  ==========================================
+    metric                                 the whole curve (`bestcut.curve`) is taken
+    =====================================  ==========================================
+    linear or separable                    always
+    affine                                 always, if the number of positives varies;
+                                           else up to 30,000 instances
+    factorised (Jaccard)                   up to 1,000 instances
+    any other                              up to 500 instances
+    =====================================  ==========================================
+
+    For more instances `bestcut.search` looks at the parts of the ranking that can hold
+    the best cut. A callable that is only said to be smooth is not searched: nothing is
+    proved about it.
+    """
 
     name = "sweep"
 
