@@ -107,6 +107,16 @@ def test_modules_that_pages_and_modules_name_are_there():
     assert not missing
 
 
+def test_functions_that_the_lemmas_name_are_where_they_say():
+    text = (ROOT / "docs" / "bounds.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(\w+/_\w+\.py)`\s+\(((?:`\w+`(?:,\s+)?)+)\)", text)
+    assert len(named) > 10
+    for path, names in named:
+        source = (ROOT / "src" / "bestcut" / path).read_text(encoding="utf-8")
+        for name in re.findall(r"\w+", names):
+            assert re.search(rf"(def|class) {name}\b", source), f"{path} has no {name}"
+
+
 def test_readme_names_two_commands_that_the_makefile_has():
     text = README.read_text(encoding="utf-8")
     commands = set(re.findall(r"^make ([\w-]+)", text, re.MULTILINE))
