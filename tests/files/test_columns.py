@@ -5,14 +5,14 @@ import os
 import pytest
 
 from bestcut.files import FileError, decide_file
-from files.tables import write
+from files.tables import ENDINGS, FRAMES, write
 
 pl = pytest.importorskip("polars", minversion="1.38")
 
 pytestmark = pytest.mark.usefixtures("small_batches")
 
 
-@pytest.mark.parametrize("name", ["csv", "tsv", "parquet", "arrow", "ndjson"])
+@pytest.mark.parametrize("name", ENDINGS)
 def test_a_bad_value_far_down_is_named_by_its_row(tmp_path, name, monkeypatch):
     monkeypatch.setattr("bestcut.files._text.PIECE", 1 << 16)
     monkeypatch.setattr("bestcut.files._frames.SCORES", 9999)
@@ -32,7 +32,7 @@ def test_a_bad_value_far_down_is_named_by_its_row(tmp_path, name, monkeypatch):
     assert os.listdir(tmp_path) == [f"x.{name}"]
 
 
-@pytest.mark.parametrize("name", ["parquet", "arrow"])
+@pytest.mark.parametrize("name", FRAMES)
 @pytest.mark.parametrize(
     ("value", "message"),
     [

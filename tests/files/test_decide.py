@@ -10,7 +10,7 @@ import pytest
 
 import bestcut
 from bestcut.files import FileDecision, FileError, decide_file
-from files.tables import ENDINGS, assert_as_good_as_decide, read, table, write
+from files.tables import ENDINGS, PACKED, assert_as_good_as_decide, read, table, write
 
 pl = pytest.importorskip("polars", minversion="1.38")
 
@@ -19,7 +19,7 @@ from bestcut.files.sources import open_source  # noqa: E402
 pytestmark = pytest.mark.usefixtures("small_batches")
 
 
-@pytest.mark.parametrize("name", ENDINGS)
+@pytest.mark.parametrize("name", ENDINGS + PACKED)
 @pytest.mark.parametrize("metric", ["f1", "mcc", "squared_count_error"])
 def test_every_format_gives_the_answer_of_decide(tmp_path, name, metric):
     p = np.random.default_rng(0).beta(0.3, 3, 200).round(3)
@@ -34,8 +34,8 @@ def test_every_format_gives_the_answer_of_decide(tmp_path, name, metric):
     assert sorted(os.listdir(tmp_path)) == [f"x.{name}", f"y.{name}"]
 
 
-@pytest.mark.parametrize("goes_in", ["csv", "parquet", "ndjson"])
-@pytest.mark.parametrize("comes_out", ["csv", "tsv", "parquet", "arrow", "ndjson"])
+@pytest.mark.parametrize("goes_in", ENDINGS)
+@pytest.mark.parametrize("comes_out", ENDINGS)
 def test_a_format_becomes_another(tmp_path, goes_in, comes_out):
     p = np.random.default_rng(1).beta(0.3, 3, 50).round(3)
     source = write(table(p), tmp_path / f"x.{goes_in}")
@@ -60,7 +60,7 @@ def test_a_scan_of_several_files_is_taken_as_one(tmp_path):
         decide_file(scan, tmp_path / "z.parquet", proba="q")
 
 
-@pytest.mark.parametrize("name", ENDINGS)
+@pytest.mark.parametrize("name", ENDINGS + PACKED)
 @pytest.mark.parametrize("size", [1, 13, 64])
 def test_of_a_tie_across_batches_the_earliest_are_taken(
     tmp_path, name, size, monkeypatch
@@ -79,7 +79,7 @@ def test_of_a_tie_across_batches_the_earliest_are_taken(
     assert (found.threshold, found.n_positive, found.n_tied) == (0.5, 33, 13)
 
 
-@pytest.mark.parametrize("name", ["csv", "parquet", "arrow", "ndjson"])
+@pytest.mark.parametrize("name", ENDINGS)
 def test_bounds_and_formulas_work_as_for_decide(tmp_path, name):
     p = np.random.default_rng(3).beta(0.5, 2, 60).round(2)
     source, output = write(table(p), tmp_path / f"x.{name}"), tmp_path / f"y.{name}"
@@ -140,11 +140,11 @@ def test_a_metric_that_cannot_be_ranked_is_refused_before_reading():
         decide_file("none.csv", "y.csv", proba="p", metric=metric)
 
 
-@pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
+@pytest.mark.parametrize("name", ENDINGS)
 def test_a_file_that_changes_meanwhile_is_noticed(tmp_path, name, monkeypatch):
     import bestcut.files._decide_source as stream
 
-    source = write(table([0.5, 0.25] * 30), tmp_path / name)
+    source = write(table([0.5, 0.25] * 30), tmp_path / f"x.{name}")
 
     def find_cut(*arguments, find=stream.find_cut):
         cut = find(*arguments)
@@ -154,7 +154,7 @@ def test_a_file_that_changes_meanwhile_is_noticed(tmp_path, name, monkeypatch):
     monkeypatch.setattr(stream, "find_cut", find_cut)
     with pytest.raises(FileError, match=r"changed while it was read\. Try again"):
         decide_file(source, tmp_path / "y.csv", proba="p")
-    assert os.listdir(tmp_path) == [name]
+    assert os.listdir(tmp_path) == [f"x.{name}"]
 
 
 def test_a_bar_is_shown_when_asked_for_and_on_standard_error_only(tmp_path, capfd):
@@ -166,8 +166,8 @@ def test_a_bar_is_shown_when_asked_for_and_on_standard_error_only(tmp_path, capf
 
 
 def test_the_steps_cover_all_there_is(tmp_path, monkeypatch):
-    for name in ("x.csv", "x.parquet", "x.ndjson"):
-        source = write(table([0.5, 0.25] * 30), tmp_path / name)
+    for name in ENDINGS:
+        source = write(table([0.5, 0.25] * 30), tmp_path / f"x.{name}")
         seen = {}
 
         def step(what, total, seen=seen):
@@ -180,7 +180,7 @@ def test_the_steps_cover_all_there_is(tmp_path, monkeypatch):
 
         steps = "bestcut.files._decide_source.steps"
         monkeypatch.setattr(steps, lambda _: nullcontext(step))
-        decide_file(source, tmp_path / f"y-{name}", proba="p")
+        decide_file(source, tmp_path / f"y.{name}", proba="p")
         assert len(seen) == 3
         for done, total in seen.values():  # the header of a CSV is no record
             assert total - len("id,p,text\n") <= done <= total

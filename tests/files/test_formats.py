@@ -7,6 +7,7 @@ from bestcut.files import FileError, decide_file
 pytest.importorskip("polars", minversion="1.38")
 
 from bestcut.files.sources import FORMATS, format_of
+from files.tables import ENDINGS, PACKED, read, table, write
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -32,3 +33,16 @@ def test_another_name_needs_a_format():
 def test_the_documentation_lists_every_format():
     listed = ", ".join(f'"{name}"' for name in FORMATS)
     assert f"format : {{{listed}}}, optional" in decide_file.__doc__
+
+
+def test_every_format_has_an_ending_in_the_tests():
+    for endings in (ENDINGS, PACKED):
+        assert [format_of(f"x.{ending}") for ending in endings] == list(FORMATS)
+
+
+def test_an_ending_that_the_tests_do_not_know_is_not_taken_for_another(tmp_path):
+    (tmp_path / "x.new").write_text('{"p":0.5}')
+    with pytest.raises(NotImplementedError, match=r"reads and writes '\.new'"):
+        read(tmp_path / "x.new")
+    with pytest.raises(NotImplementedError, match=r"reads and writes '\.new'"):
+        write(table([0.5]), tmp_path / "y.new")

@@ -3,17 +3,17 @@
 import pytest
 
 from bestcut.files import decide_file
-from files.tables import read, table, write
+from files.tables import FRAMES, read, table, write
 
 pytestmark = pytest.mark.usefixtures("small_batches")
 
 
-@pytest.mark.parametrize("name", ["x.parquet", "x.arrow"])
+@pytest.mark.parametrize("name", FRAMES)
 def test_frames_without_rows_keep_their_columns(tmp_path, name):
-    write(table([]), tmp_path / name)
-    found = decide_file(tmp_path / name, tmp_path / f"y-{name}", proba="p")
+    source = write(table([]), tmp_path / f"x.{name}")
+    found = decide_file(source, tmp_path / f"y.{name}", proba="p")
     assert found.rows == 0
-    assert read(tmp_path / f"y-{name}").columns == ["id", "p", "text", "decision"]
+    assert read(tmp_path / f"y.{name}").columns == ["id", "p", "text", "decision"]
 
 
 def test_folders_named_like_partitions_add_no_columns(tmp_path):
