@@ -196,6 +196,7 @@ def test_a_custom_metric_agrees_with_the_catalogue(name, form):
     assert np.max(np.abs(wrong(*REGULAR) - expected)) > 100 * tolerance
 
 
+# What is undefined in the catalogue if one denominator is 0, the whole score ...
 ONE_RULE = [
     "f1",
     "f2",
@@ -208,18 +209,7 @@ ONE_RULE = [
     "mcc",
     "cohen_kappa",
 ]
-
-
-@pytest.mark.parametrize("zero_division", [0.0, 1.0, 0.25])
-@pytest.mark.parametrize("name", ONE_RULE)
-def test_zero_division_fills_gaps_as_in_the_catalogue(name, zero_division):
-    mine = metrics.from_counts(FORMS[name][0], zero_division=zero_division)
-    theirs = dataclasses.replace(metrics.get(name), zero_division=zero_division)
-    np.testing.assert_allclose(
-        mine(*COUNTS), theirs(*COUNTS), rtol=0, atol=8 * float(EPS)
-    )
-
-
+# ... if a class is empty, its rate ...
 RATE_RULE = [
     "balanced_accuracy",
     "gmean",
@@ -230,6 +220,24 @@ RATE_RULE = [
     "specificity",
     "informedness",
 ]
+# ... and neither of the two: by a rule of its own, or never.
+OTHER_RULE = ["fowlkes_mallows", "markedness", "squared_count_error"]
+
+
+def test_every_metric_has_a_rule_for_zero_division():
+    rules = {*ONE_RULE, *RATE_RULE, *OTHER_RULE}
+    assert rules == set(metrics.names(aliases=False))
+    assert not {*ONE_RULE, *RATE_RULE} & set(OTHER_RULE)
+
+
+@pytest.mark.parametrize("zero_division", [0.0, 1.0, 0.25])
+@pytest.mark.parametrize("name", ONE_RULE)
+def test_zero_division_fills_gaps_as_in_the_catalogue(name, zero_division):
+    mine = metrics.from_counts(FORMS[name][0], zero_division=zero_division)
+    theirs = dataclasses.replace(metrics.get(name), zero_division=zero_division)
+    np.testing.assert_allclose(
+        mine(*COUNTS), theirs(*COUNTS), rtol=0, atol=8 * float(EPS)
+    )
 
 
 @pytest.mark.parametrize("zero_division", [0.0, 1.0, 0.25])
