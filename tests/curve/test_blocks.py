@@ -9,7 +9,6 @@ import bestcut
 from bestcut.curve import curve_of
 from bestcut.curve._affine import AffineCurve
 from bestcut.curve._blocks import running_error, running_sums
-from bestcut.curve._total import _doubling
 from bestcut.metrics import FractionalLinear, Trait
 from helpers import NAMES, descending
 from oracles.extended import expected_curve
@@ -31,13 +30,6 @@ def test_running_sums_are_as_good_as_stated(size):
     assert got.shape == want.shape
     assert np.max(np.abs(got - want) / want) <= running_error(size)
     np.testing.assert_array_equal(running_sums(rows)[:, :1], np.zeros((3, 1)))
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 16, 17, 1000, 1001, 4096])
-def test_ranges_of_cuts_cover_every_cut_once(n):
-    low, high = _doubling(float(n))
-    cuts = np.concatenate([np.arange(a, b + 1) for a, b in zip(low, high, strict=True)])
-    np.testing.assert_array_equal(cuts, np.arange(n + 1))
 
 
 @pytest.mark.parametrize("metric", SEPARABLE, ids=str)

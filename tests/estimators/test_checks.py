@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of an estimator, for every way to decide."""
+"""Every way to decide passes scikit-learn's own checks, but for those declared here."""
 
 import sklearn
 from sklearn.linear_model import LogisticRegression
@@ -44,5 +44,5 @@ def declared(estimator):
 @parametrize_with_checks(
     [estimator for estimator, _ in ESTIMATORS], expected_failed_checks=declared
 )
-def test_estimator_checks(estimator, check):
+def test_an_estimator_passes_each_check_of_scikit_learn(estimator, check):
     check(estimator)

@@ -1,4 +1,4 @@
-"""The comparison with exact cuts rejects what is not so."""
+"""`assert_promise` of known.py, which these tests rest on, rejects false promises."""
 
 from dataclasses import replace
 

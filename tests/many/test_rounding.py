@@ -1,4 +1,4 @@
-"""What is stated of errors is true of every cut, and of every part of the way."""
+"""Rounding is within the error that is stated, at every cut and every step to it."""
 
 from fractions import Fraction
 from types import SimpleNamespace
