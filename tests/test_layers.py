@@ -7,6 +7,7 @@ import pytest
 from layers import LAYERS, ROOT, SRC, page, summary_of, written
 
 FILES = sorted(SRC.rglob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
 
 
 def module_of(path):
@@ -81,6 +82,12 @@ def test_every_folder_has_a_folder_of_tests():
     there = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir()}
     assert folders - {"files"} <= there
     assert there - folders <= {"examples", "experiments", "oracles", "__pycache__"}
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_the_first_line_of_a_test_file_says_what_is_promised(path):
+    first = (ast.get_docstring(ast.parse(path.read_text())) or "").split("\n")[0]
+    assert first.endswith((".", ":")), f"{path.name} begins with {first!r}"
 
 
 def test_the_page_for_contributors_shows_the_list():

@@ -1,3 +1,5 @@
+"""Laws of counts are those in fractions, whole, in windows and with one removed."""
+
 import math
 import tracemalloc
 from fractions import Fraction

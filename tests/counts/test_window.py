@@ -1,3 +1,5 @@
+"""Laws of many instances, made together, are those built one by one."""
+
 import numpy as np
 import pytest
 

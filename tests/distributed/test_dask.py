@@ -1,3 +1,5 @@
+"""On dask a decision is the local one, in two passes, and the data stay there."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""On Spark a decision is the local one, in two passes, wherever the rows are."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""The data sets of the paper, if they are there, and an empty cache."""
+
 import sys
 from importlib.util import find_spec
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""The data are the paper's: shapes, splits and classes; what is not is refused."""
+
 import shutil
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""A cell is computed once and repeatably, and no score in it is above its oracle."""
+
 import json
 
 import numpy as np

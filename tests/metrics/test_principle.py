@@ -1,3 +1,5 @@
+"""What is said of monotonicity and of the ranking principle is so, yes or no."""
+
 from fractions import Fraction
 from itertools import product
 

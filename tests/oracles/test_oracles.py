@@ -1,3 +1,5 @@
+"""Definitions and expected scores are those worked out by hand; wrong ones show."""
+
 from fractions import Fraction
 from itertools import product
 

@@ -1,3 +1,5 @@
+"""Laws of scores are those worked out by hand, whatever way they are counted."""
+
 from fractions import Fraction
 from itertools import product
 

@@ -1,3 +1,5 @@
+"""The paper's solvers agree with each other and with all labelings, or refuse."""
+
 from fractions import Fraction
 
 import numpy as np
