@@ -78,9 +78,8 @@ def test_every_layer_is_there_and_says_what_it_is():
 
 def test_every_folder_has_a_folder_of_tests():
     folders = {path.name for path in SRC.iterdir() if (path / "__init__.py").exists()}
-    # The tests of files are one file still.
     there = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir()}
-    assert folders - {"files"} <= there
+    assert folders <= there
     assert there - folders <= {"examples", "experiments", "oracles", "__pycache__"}
 
 
