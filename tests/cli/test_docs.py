@@ -45,7 +45,7 @@ def test_commands_do_what_the_page_shows(tmp_path, monkeypatch):
     assert len(found) >= 8  # the pattern still finds them
 
 
-def test_every_command_is_on_the_page():
+def test_every_command_and_every_option_of_it_is_on_the_page():
     text = PAGE.read_text(encoding="utf-8")
     for name, command in cli.commands.items():
         assert f"$ bestcut {name}" in text
