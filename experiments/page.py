@@ -239,7 +239,7 @@ comes from all 2^10 predictions, each scored on all 2^10 outcomes.
 {table(head, rows)}
 
 On {draws["draws"]:,} more draws the same was done for the paper's four metrics, and on
-a tenth of them for the other {len(CATALOGUE) - len(PAPER_METRICS)} of the catalogue:
+a tenth of them for {len(CATALOGUE) - len(PAPER_METRICS)} others of the catalogue:
 {draws["decisions"]:,} decisions, of which {draws["disagreements"]} had a lower
 expected score than the enumerated optimum or stated another than their own (by more
 than 1e-12). The optimum was not a cut of the ranking {draws["not_top_k"]} times.
