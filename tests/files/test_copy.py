@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from files.tables import ENDINGS, PLAIN, table, write
+from files.tables import ENDINGS, table, write
 
 INTERRUPTED = """
 import os, signal, sys, time
@@ -32,9 +32,7 @@ except KeyboardInterrupt:
 """
 
 
-# An interruption while the thread of the writer starts is not waited for, and IPC is
-# often still there on a busy machine.
-@pytest.mark.parametrize("name", [x for x in ENDINGS if x != PLAIN["ipc"]])
+@pytest.mark.parametrize("name", ENDINGS)
 def test_an_interrupted_copy_leaves_the_old_file(tmp_path, name):
     source = write(table([0.5, 0.25] * 300), tmp_path / f"x.{name}")
     output = tmp_path / f"y.{name}"

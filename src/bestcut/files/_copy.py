@@ -92,19 +92,23 @@ def _sink(
 
     def work() -> None:
         try:
-            target.write(lazy, file)
+            if not stop.is_set():
+                target.write(lazy, file)
         except BaseException as error:
             errors.append(error)
         finally:
             done.set()
 
-    threading.Thread(target=work, name="bestcut-writer", daemon=True).start()
+    writer = threading.Thread(target=work, name="bestcut-writer", daemon=True)
     try:
+        writer.start()
         while not done.wait(0.05):
             pass
     except BaseException:
         stop.set()
-        done.wait()
+        # If it was interrupted before it began, it will see that it is to stop.
+        while writer.is_alive() and not done.wait(0.05):
+            pass
         _settle()
         raise
     if errors:
