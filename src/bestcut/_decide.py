@@ -18,7 +18,7 @@ from bestcut.goals import DistributionGoal, Goal, GoalSearch, Mean, check_goal
 from bestcut.metrics import Metric, get, require_ranking
 from bestcut.scores import Predicted, Prediction
 from bestcut.search import exchange_allowance, gap_in_words, gap_scope
-from bestcut.solvers import SOLVERS, Solution, Solver, cuts_between, select_solver
+from bestcut.solvers import SOLVERS, Solution, cuts_between, select_solver
 
 _MEAN = Mean()
 
@@ -83,7 +83,7 @@ class Decision(Predicted):
     gap : float
         Every allowed prediction's expected score (with another goal: goal value) is at
         most this one's plus `error` plus `gap`, proved for this n (a loss: at least
-        this one's less both). 0 where every cut was looked at.
+        this one's less both). Rounding at most where every cut was looked at.
     gap_scope : str
         ``"predictions"``: the gap holds for all allowed predictions. ``"cuts"``: the
         metric could not be shown never to fall when TP rises, for this n, and the gap
@@ -91,7 +91,7 @@ class Decision(Predicted):
     metric : Metric
         What was maximised (a loss: minimised).
     solver : str
-        Which solver found it.
+        Which solver was chosen.
     goal : Goal
         What was made large; the expected score unless another goal was given.
     goal_value : float
@@ -245,7 +245,7 @@ def decide(
     ranking = Ranking(p)
     allowed = None
     if floors:
-        allowed = _feasible(ranking.eta, floors, chosen_solver, low, high)
+        allowed = _feasible(ranking.eta, floors, low, high)
         solution = chosen_solver.solve_among(ranking.eta, chosen_metric, allowed)
     else:
         scores = ranking.eta if chosen_solver.needs_order else p
@@ -305,7 +305,7 @@ def _check_floors(at_least: Any) -> dict[Metric, float]:
 
 
 def _feasible(
-    eta: FloatArray, floors: dict[Metric, float], solver: Solver, low: int, high: int
+    eta: FloatArray, floors: dict[Metric, float], low: int, high: int
 ) -> BoolArray:
     """Return which cuts satisfy all constraints, refusing if none does."""
     within = cuts_between(low, high, eta.size)

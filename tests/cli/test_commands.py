@@ -117,7 +117,7 @@ def test_an_interrupted_command_says_so_and_leaves_nothing(folder, number, statu
             process.send_signal(number)
         _, err = process.communicate(timeout=60)
     assert process.returncode == status
-    assert err == "bestcut: interrupted; nothing was written.\n"
+    assert err == "bestcut: interrupted; no file was written.\n"
     assert sorted(os.listdir(folder)) == ["scores.csv", "slow.csv"]
 
 
@@ -133,7 +133,7 @@ def test_unknown_commands_are_one_line_too():
             2,
             "the command needs polars: pip install 'bestcut[cli]'",
         ),
-        ("KeyboardInterrupt", 130, "interrupted; nothing was written."),
+        ("KeyboardInterrupt", 130, "interrupted; no file was written."),
     ],
 )
 def test_what_happens_while_packages_are_loaded_is_one_line(

@@ -191,7 +191,7 @@ def test_a_large_file_that_is_interrupted_leaves_no_part(large):
         process.terminate()
         _, err = process.communicate(timeout=60)
     assert process.returncode == 143
-    assert err == "bestcut: interrupted; nothing was written.\n"
+    assert err == "bestcut: interrupted; no file was written.\n"
     assert os.listdir(folder) == ["large.csv"]
 
 
@@ -219,3 +219,11 @@ def test_what_cannot_be_streamed_is_held(folder, options, monkeypatch):
     held = decided(*options)
     monkeypatch.setattr("bestcut.cli._decide.LARGE", -1)
     np.testing.assert_array_equal(decided(*options)[0], held[0])
+
+
+def test_what_the_library_refuses_is_said_in_options(folder):
+    run = call(
+        *["decide", "scores.csv", "--proba", "p"],
+        *["--min-positives", "5", "--max-positives", "3"],
+    )
+    assert "--max-positives must be at least --min-positives" in complaint(run)

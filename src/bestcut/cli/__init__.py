@@ -29,7 +29,3 @@ def main() -> None:
         sys.stderr.write(f"bestcut: {INTERRUPTED}\n")
         sys.exit(exit_status(error))
     cli()
-
-
-if __name__ == "__main__":
-    main()

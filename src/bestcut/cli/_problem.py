@@ -6,13 +6,15 @@ from typing import IO, Any
 
 import click
 
-from bestcut.files import FileError
-
 _OPTIONS = {
+    "at_least": "--at-least",
     "format": "--format",
+    "max_positives": "--max-positives",
+    "min_positives": "--min-positives",
     "name": "--name",
     "output": "-o",
     "proba": "--proba",
+    "y_proba": "--proba",
 }
 
 
@@ -28,9 +30,8 @@ class Problem(click.ClickException):
     def of(cls, error: Exception) -> Problem:
         """Return what the library said, with options for its arguments."""
         sentence = " ".join(str(error).split()).rstrip(".")
-        if isinstance(error, FileError):
-            for argument, option in _OPTIONS.items():
-                sentence = sentence.replace(f"`{argument}`", option)
+        for argument, option in _OPTIONS.items():
+            sentence = sentence.replace(f"`{argument}`", option)
         return cls(sentence)
 
     def show(self, file: IO[Any] | None = None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from typing import Any
 
-INTERRUPTED = "interrupted; nothing was written."
+INTERRUPTED = "interrupted; no file was written."
 
 
 class Stopped(KeyboardInterrupt):

@@ -4,9 +4,10 @@ Needs scikit-learn: ``pip install bestcut[sklearn]``. The paper's three contende
 
 - `ExpectedMetricClassifier`: the best labels for the batch at hand (DTA);
 - `PluginThresholdClassifier`: one threshold, tuned on labelled data (EUM);
-- `ExpectedMetricMultilabelClassifier`: the first, for label sets;
 - the baseline at 1/2 is scikit-learn's own ``FixedThresholdClassifier``, or any
   classifier's ``predict``.
+
+`ExpectedMetricMultilabelClassifier` is the first of them for label sets.
 """
 
 from bestcut import _errors

@@ -16,7 +16,7 @@ from bestcut.search import gap_to
 
 @dataclass(frozen=True)
 class Curve:
-    """Expected score of every top-k prediction, k = 0..n, and bounds on its error.
+    """Expected score of every cut, k = 0..n, and bounds on its error.
 
     `error` bounds the error of every entry, `errors` that of each.
     """
@@ -76,7 +76,7 @@ class Solver(ABC):
     requires : frozenset of Trait
         Traits that a metric must declare.
     needs_prp : bool
-        Whether only top-k predictions are considered.
+        Whether only cuts of the ranking are considered.
     needs_order : bool
         Whether `solve` wants the probabilities sorted.
     max_n : int or None

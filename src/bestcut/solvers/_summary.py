@@ -14,7 +14,7 @@ from bestcut.summary import Bracket, quick_table
 
 
 class SummarySolver(SweepSolver):
-    """Any metric; see `bestcut.summary` for how.
+    """Any metric, without a sort: bins, bounds, then the scores near the cut.
 
     Where the bounds leave much of the ranking open, as they do when all scores are
     nearly the same, and for few expected positives among few million scores, it sorts
