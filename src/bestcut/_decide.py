@@ -9,10 +9,9 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._types import BoolArray, FloatArray
+from bestcut._types import BoolArray, CountArray, FloatArray
 from bestcut._validation import check_bounds, check_finite_real, check_probabilities
 from bestcut.goals import DistributionGoal, Goal, GoalSearch, Mean, check_goal
 from bestcut.metrics import Metric, get, require_ranking
@@ -39,7 +38,7 @@ class ExpectedScoreCurve:
         Bound on the numerical error of every entry of `expected_score`.
     """
 
-    n_positive: NDArray[np.int64]
+    n_positive: CountArray
     expected_score: FloatArray
     threshold: FloatArray
     error: float
@@ -100,7 +99,7 @@ class Decision(Predicted):
         Expected score of every cut, computed on first use.
     """
 
-    labels: NDArray[np.bool_]
+    labels: BoolArray
     n_positive: int
     threshold: float
     expected_score: float

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._types import BoolArray, FloatArray
+from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
 
 _LARGEST = 1e150  # so that a product of two is a number, too
 
@@ -80,7 +80,7 @@ def check_matrix(values: Any, *, name: str = "y_proba") -> FloatArray:
     return array
 
 
-def check_groups(values: Any, n: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def check_groups(values: Any, n: int) -> tuple[NDArray[Any], IndexArray]:
     """Return the different groups, sorted, and which of them each instance is in."""
     array = np.asarray(values)
     if array.shape != (n,):
@@ -142,9 +142,7 @@ def check_weights(values: Any, n: int, *, name: str = "sample_weight") -> FloatA
     return array
 
 
-def check_multiplicities(
-    values: Any, n: int, *, name: str = "counts"
-) -> NDArray[np.int64]:
+def check_multiplicities(values: Any, n: int, *, name: str = "counts") -> CountArray:
     """Return how often each of n scores occurs, once if nothing is said."""
     if values is None:
         return np.ones(n, dtype=np.int64)

@@ -144,7 +144,8 @@ def test_ndjson_keeps_every_byte(tmp_path):
 
 def test_ndjson_that_spans_lines_is_refused(tmp_path):
     (tmp_path / "x.ndjson").write_text('{"p":\n0.5}\n')
-    complaint(call("decide", tmp_path / "x.ndjson", "--proba", "p"))
+    run = call("decide", tmp_path / "x.ndjson", "--proba", "p")
+    assert "x.ndjson: is no readable ndjson" in complaint(run)
 
 
 def test_a_text_file_becomes_a_typed_one_only_where_nothing_is_lost(tmp_path):

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._types import FloatArray
+from bestcut._types import BoolArray, FloatArray
 from bestcut.calibration._result import CalibrationBin
 from bestcut.counts import NEGLIGIBLE, NOTHING, Law, convolved, law_of
 
@@ -44,7 +44,7 @@ class Ranking:
     laws: list[Law]
 
 
-def ranked(eta: FloatArray, labels: NDArray[np.bool_]) -> Ranking:
+def ranked(eta: FloatArray, labels: BoolArray) -> Ranking:
     """Cut the sorted instances into blocks and find the law of each."""
     spread = eta * (1.0 - eta)
     ends = _checkpoints(eta, spread)

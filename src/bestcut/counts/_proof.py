@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._types import EPS, FloatArray
+from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.counts._moments import GAUSS, hermite_rule
 from bestcut.counts._rules import (
     NODE_COUNTS,
@@ -129,7 +129,7 @@ class RealCounts(NamedTuple):
     half: FloatArray
     total: FloatArray
     apart: FloatArray
-    of_positives: NDArray[np.bool_]
+    of_positives: BoolArray
 
     def cells(self, spans: Any) -> tuple[Disc, Disc]:
         """Return the positives and the negatives, which share the second span."""
@@ -285,7 +285,7 @@ def _as_promised(
     return Proof(share * side.room(), np.maximum(size, 1e-300))
 
 
-def _some(side: SideRange, which: NDArray[np.intp]) -> SideRange:
+def _some(side: SideRange, which: IndexArray) -> SideRange:
     pairs = ((low[which], high[which]) for low, high in side)
     return SideRange(*pairs)
 

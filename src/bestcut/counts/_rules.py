@@ -25,9 +25,8 @@ from functools import cache
 from math import factorial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestcut._types import FloatArray
+from bestcut._types import FloatArray, IndexArray
 from bestcut.counts._moments import cumulant_matrix, hermite_rule
 
 # Rules that are worth having; each is proved for smaller deviations than the last one.
@@ -123,11 +122,11 @@ def _tables(nodes: int, affine: bool) -> tuple[FloatArray, FloatArray]:
     return np.ascontiguousarray(factors.T), np.maximum.reduce(sums)
 
 
-def _row(sigma: FloatArray) -> NDArray[np.intp]:
+def _row(sigma: FloatArray) -> IndexArray:
     """Return the tabulated deviation at or below each; bounds fall with sigma."""
     place = np.log(np.maximum(sigma, _LEAST_SIGMA) / _LEAST_SIGMA) / np.log(_RATIO)
     rows = np.clip(place * (1 - 1e-12), 0.0, _STEPS - 1.0)
-    out: NDArray[np.intp] = rows.astype(np.intp)
+    out: IndexArray = rows.astype(np.intp)
     return out
 
 

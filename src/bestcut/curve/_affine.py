@@ -21,9 +21,8 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestcut._types import EPS, FloatArray
+from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.counts import (
     SMALLEST_VARIANCE,
     cumulant_matrix,
@@ -275,7 +274,7 @@ class AffineCurve(BlockCurve):
         for ruled in set(self.ruled.tolist()):
             self._prepare(ruled)
 
-    def _blocks(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    def _blocks(self) -> tuple[IndexArray, BoolArray]:
         """Return the edges of blocks, and which of these the rule is proved for.
 
         The middle, where the sums turn, is an edge, and so is where the proof ends.

@@ -6,16 +6,15 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestcut._types import EPS, FloatArray
+from bestcut._types import EPS, FloatArray, IndexArray
 
 _SHORTEST, _LONGEST = 1024, 8192
 _SHARE = 4
 _WIDE = 8192  # numbers in extended precision at a time
 
 
-def block_edges(n: int) -> NDArray[np.intp]:
+def block_edges(n: int) -> IndexArray:
     """Return 0 = edge_0 < edge_1 < ... = n, close to each other near both ends.
 
     Apart from short ones, a block is at most a quarter as long as the way to the nearer
@@ -101,7 +100,7 @@ class BlockCurve(ABC):
         Block j holds the cuts ``edges[j]`` to ``edges[j + 1]``, both included.
     """
 
-    edges: NDArray[np.intp]
+    edges: IndexArray
 
     @abstractmethod
     def block(self, j: int) -> tuple[FloatArray, FloatArray | float]:

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._types import FloatArray
+from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut.counts import (
     EVALUATIONS,
     MOST_NODES,
@@ -54,7 +54,7 @@ _CHANGE = 0.25  # of the logarithms of expected counts in a block
 _FIRST = 4  # the logarithm of the shortest block at an end of the ranking
 
 
-def _edges(eta: FloatArray, before: Side, after: Side) -> NDArray[np.intp]:
+def _edges(eta: FloatArray, before: Side, after: Side) -> IndexArray:
     """Return the edges of blocks in which no expected count changes much.
 
     So that what is proved for a block holds as well as for its cuts.
@@ -154,9 +154,7 @@ class GeneralCurve(BlockCurve):
             worth=self.worth,
         )
 
-    def _laws(
-        self, order: range, exact: NDArray[np.bool_], end: Side
-    ) -> dict[int, Law]:
+    def _laws(self, order: range, exact: BoolArray, end: Side) -> dict[int, Law]:
         """Return the exact laws at the edges of blocks that need them, from one end.
 
         `exact` says which blocks do, in the order in which they are passed.

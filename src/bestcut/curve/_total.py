@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestcut._types import EPS, FloatArray
+from bestcut._types import EPS, BoolArray, FloatArray
 from bestcut.counts import (
     COVER_CENTRES,
     COVER_RADIUS,
@@ -57,7 +56,7 @@ class TotalPlan(NamedTuple):
 
     nodes: int
     start: FloatArray
-    proved: NDArray[np.bool_]
+    proved: BoolArray
     error: FloatArray
     size: FloatArray
 

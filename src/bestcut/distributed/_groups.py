@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._types import BoolArray, FloatArray
+from bestcut._types import BoolArray, CountArray, FloatArray
 from bestcut.many import decide_each
 from bestcut.metrics import Metric
 
@@ -29,7 +29,7 @@ class Rule(NamedTuple):
     def decide(
         self,
         scores: FloatArray,
-        group: NDArray[np.int64],
+        group: CountArray,
         keys: Callable[[int], list[Any]],
     ) -> tuple[BoolArray, dict[str, NDArray[Any]]]:
         """Return the labels of some rows, and the facts of each of their groups.

@@ -14,10 +14,9 @@ from functools import reduce
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._types import FloatArray
+from bestcut._types import CountArray, FloatArray
 from bestcut._validation import check_bounds
 from bestcut.metrics import Metric, get, require_ranking
 from bestcut.summary import Cut, ScoreSummary, Window
@@ -118,11 +117,11 @@ class Gathered:
     """The different scores in the window, and how often they occur."""
 
     scores: FloatArray
-    counts: NDArray[np.int64]
+    counts: CountArray
     complete: bool = True
 
     @classmethod
-    def of(cls, scores: FloatArray, counts: NDArray[np.int64]) -> Gathered:
+    def of(cls, scores: FloatArray, counts: CountArray) -> Gathered:
         """Return each different score once, or none if there are too many."""
         different, place = np.unique(scores, return_inverse=True)
         if different.size > _MOST_SCORES:

@@ -27,7 +27,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from bestcut import _errors as errors
-from bestcut._types import FloatArray
+from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_positive_class, check_probabilities
 
 _ROUNDED = 1e-6  # what single precision may put beyond 0 or 1
@@ -130,7 +130,7 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             return 1
         return int(np.flatnonzero(classes == self.pos_label)[0])
 
-    def _labelled(self, positive: NDArray[np.bool_]) -> NDArray[Any]:
+    def _labelled(self, positive: BoolArray) -> NDArray[Any]:
         """Return class labels for True and False."""
         index = self._positive(self.classes_)
         labels: NDArray[Any] = self.classes_[np.where(positive, index, 1 - index)]
@@ -145,7 +145,7 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
     def _out_of_fold(
         self, X: Any, y: NDArray[Any], splits: list[Any], fit_params: Any
-    ) -> tuple[FloatArray, NDArray[np.bool_]]:
+    ) -> tuple[FloatArray, BoolArray]:
         """Return the scores of all test folds, and whether each is positive."""
         parts = Parallel(n_jobs=self.n_jobs)(
             delayed(self._one_fold)(X, y, train, test, fit_params)
@@ -156,13 +156,13 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
     def _one_fold(
         self, X: Any, y: NDArray[Any], train: Any, test: Any, fit_params: Any
-    ) -> tuple[FloatArray, NDArray[np.bool_]]:
+    ) -> tuple[FloatArray, BoolArray]:
         model = self._fitted_on(X, y, train, fit_params)
         return self._scored_on(model, X, y, test)
 
     def _scored_on(
         self, model: Any, X: Any, y: NDArray[Any], rows: Any
-    ) -> tuple[FloatArray, NDArray[np.bool_]]:
+    ) -> tuple[FloatArray, BoolArray]:
         """Return the scores of some rows, and whether each is positive."""
         truth = y[rows] == model.classes_[self._positive(model.classes_)]
         return self._scores(model, _safe_indexing(X, rows)), truth

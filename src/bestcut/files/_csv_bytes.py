@@ -21,6 +21,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from bestcut._types import BoolArray, CountArray, IndexArray
 from bestcut.files._errors import (
     blank_row,
     empty,
@@ -73,11 +74,11 @@ class Records:
     """
 
     data: bytes
-    ends: NDArray[np.int64]
+    ends: CountArray
     place: Place
     newlines: int
 
-    def with_column(self, separator: str, marks: NDArray[np.bool_]) -> bytes:
+    def with_column(self, separator: str, marks: BoolArray) -> bytes:
         """Return the bytes with one more cell, 0 or 1, at the end of each record."""
         raw = np.frombuffer(self.data, dtype=np.uint8)
         digits = np.where(marks, ord("1"), ord("0")).astype(np.uint8)
@@ -173,9 +174,9 @@ def _field(text: str, separator: str) -> str:
 class _Lines:
     """Where records begin and end, and where separators separate."""
 
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    separators: NDArray[np.int64]
+    starts: CountArray
+    ends: CountArray
+    separators: CountArray
     newlines: int
 
     def check_fields(self, width: int, at: Place) -> None:
@@ -213,7 +214,7 @@ def _split(data: bytes, separator: str, at: Place, *, check: bool) -> _Lines:
 
 
 def _check_quotes(
-    raw: NDArray[np.uint8], quotes: NDArray[np.intp], separator: str, at: Place
+    raw: NDArray[np.uint8], quotes: IndexArray, separator: str, at: Place
 ) -> None:
     """Refuse quotes that neither enclose a whole field nor are doubled."""
     edges = [ord(separator), NEWLINE, QUOTE]
@@ -230,7 +231,7 @@ def _check_quotes(
         raise open_quote(at.where, _line(raw, int(quotes[-1]), at))
 
 
-def _check_returns(raw: NDArray[np.uint8], quotes: NDArray[np.intp], at: Place) -> None:
+def _check_returns(raw: NDArray[np.uint8], quotes: IndexArray, at: Place) -> None:
     """Refuse carriage returns that some readers take for the end of a line."""
     returns = np.flatnonzero(raw == _RETURN)
     lone = returns[raw[np.minimum(returns + 1, raw.size - 1)] != NEWLINE]
@@ -244,9 +245,7 @@ def _line(raw: NDArray[np.uint8], index: int, at: Place) -> int:
     return at.lines + int(np.count_nonzero(raw[:index] == NEWLINE)) + 1
 
 
-def _without_blank_end(
-    starts: NDArray[np.intp], ends: NDArray[np.intp], at: Place
-) -> int:
+def _without_blank_end(starts: IndexArray, ends: IndexArray, at: Place) -> int:
     """Return how many records there are before blank lines at the end."""
     full = np.flatnonzero(ends > starts)
     kept = int(full[-1]) + 1 if full.size else 0

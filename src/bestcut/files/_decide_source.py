@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestcut._types import BoolArray, FloatArray
+from bestcut._types import BoolArray, CountArray, FloatArray
 from bestcut.files._columns import probabilities
 from bestcut.files._copy import Marks, copy_rows
 from bestcut.files._decision import FileDecision, decision_of
@@ -95,7 +94,7 @@ def _scores(source: Source, proba: str, advance: Advance) -> Iterator[FloatArray
 
 def _wanted(
     bracket: Bracket, source: Source, proba: str, advance: Advance
-) -> tuple[FloatArray, NDArray[np.int64]]:
+) -> tuple[FloatArray, CountArray]:
     """Return the scores that the cut depends on, and how often each occurs.
 
     Ties may be as many as the rows, so that equal scores must not be kept one by one.

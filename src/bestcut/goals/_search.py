@@ -21,9 +21,8 @@ from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestcut._types import EPS, BoolArray, FloatArray
+from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.counts import NOTHING, Law, add_instance, convolved, law_of, trimmed
 from bestcut.goals._goals import DistributionGoal, Question
 from bestcut.metrics import Metric, agreement_never_hurts, check_metric, tp_never_hurts
@@ -35,8 +34,6 @@ from bestcut.scores import (
     first_that_holds,
     probability_error,
 )
-
-IntArray = NDArray[np.intp]
 
 # The bound on a range costs about as much as 20 cuts that are looked at side by side,
 # and blocks of so many cuts have laws that are hardly wider than those of one cut.
@@ -96,7 +93,9 @@ class _Cuts(Protocol):
     def tolerance(self) -> FloatArray:
         """Utilities of a cut that are closer than this are equal."""
 
-    def chances(self, asked: Question, starts: IntArray, ends: IntArray) -> FloatArray:
+    def chances(
+        self, asked: Question, starts: IndexArray, ends: IndexArray
+    ) -> FloatArray:
         """Return the probabilities asked for, of groups of cuts.
 
         Of a group, a probability that is no less than that of any of its cuts. One that
@@ -244,7 +243,7 @@ class GoalSearch:
             excess[most] = 0.0  # it has been looked at
             left = left[excess > 0.0]
 
-    def _excess(self, cuts: _Cuts, starts: IntArray, ends: IntArray) -> FloatArray:
+    def _excess(self, cuts: _Cuts, starts: IndexArray, ends: IndexArray) -> FloatArray:
         """Return by how much groups of cuts may be better, as a probability.
 
         Those that may not be have 0 or less.
@@ -288,7 +287,7 @@ class GoalSearch:
 
     def _groups_that_can_beat(
         self, at: _Range, tp: _Table, fn: _Table, step: int
-    ) -> IntArray:
+    ) -> IndexArray:
         """Return which groups of cuts of a range could be better than the best so far.
 
         Each begins `step` cuts after the one before it; the laws are those of the
@@ -448,7 +447,9 @@ class _Block:
         tp, fn = self.tp.law(i), self.fn.law(i)
         return _law_at(self.metric, self.low + i, self.n, tp, fn, self.rising)
 
-    def chances(self, asked: Question, starts: IntArray, ends: IntArray) -> FloatArray:
+    def chances(
+        self, asked: Question, starts: IndexArray, ends: IndexArray
+    ) -> FloatArray:
         """Return the probabilities asked for, of groups of cuts.
 
         All positives up to the end are counted as caught, and only as many as are left
@@ -471,7 +472,7 @@ class _Block:
         chance: FloatArray = np.einsum("ij,ij->i", missed, reached)
         return chance
 
-    def _columns(self, asked: Question, length: int) -> IntArray:
+    def _columns(self, asked: Question, length: int) -> IndexArray:
         """Return the numbers of misses to look at, for groups of so many cuts.
 
         Those between are counted as the next lower one, which is no worse: the bound
@@ -485,7 +486,9 @@ class _Block:
         some = np.arange(likely[0], likely[-1] + 1, -(-length // _FINE))
         return np.unique(np.append(0, some))
 
-    def _first(self, asked: Question, which: IntArray, columns: IntArray) -> IntArray:
+    def _first(
+        self, asked: Question, which: IndexArray, columns: IndexArray
+    ) -> IndexArray:
         """Return the first count of TP that reaches the utility, for each FN.
 
         With one more predicted positive, or one more positive missed, it is no lower:
@@ -523,11 +526,11 @@ class _Block:
     def _bisected(
         self,
         asked: Question,
-        cuts: IntArray,
-        columns: IntArray,
-        low: IntArray,
-        high: IntArray,
-    ) -> IntArray:
+        cuts: IndexArray,
+        columns: IndexArray,
+        low: IndexArray,
+        high: IndexArray,
+    ) -> IndexArray:
         """Return the first count of TP that reaches the utility, from low to high."""
         cuts = self.low + self.step * cuts
         k, fn = cuts.astype(np.float64), self.fn.counts[columns]
@@ -609,7 +612,9 @@ class _Sizes:
         score = self._utility(float(i), self.total.counts)
         return Atoms(score, self.total.pmf, self.total.pmf.size)
 
-    def chances(self, asked: Question, starts: IntArray, ends: IntArray) -> FloatArray:
+    def chances(
+        self, asked: Question, starts: IndexArray, ends: IndexArray
+    ) -> FloatArray:
         """Return the probabilities asked for, of single cuts.
 
         What fails is added up, the likely numbers of positives first, and a cut is
@@ -634,9 +639,9 @@ class _Sizes:
     def _mass(
         self,
         asked: Question,
-        cuts: IntArray,
+        cuts: IndexArray,
         utility: FloatArray,
-        part: IntArray,
+        part: IndexArray,
         reached: bool,
     ) -> FloatArray:
         """Return the probability of the numbers that reach a utility, or do not."""

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestcut._types import EPS, BoolArray, FloatArray
+from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.many._counts import LARGEST_TABLES, count_laws
 from bestcut.many._laws import law_error, values_at_cut
 from bestcut.metrics import Metric
@@ -91,7 +90,7 @@ class PredictionSet:
 
     def _by_cut(
         self, metric: Metric
-    ) -> Iterator[tuple[NDArray[np.intp], FloatArray, FloatArray, FloatArray]]:
+    ) -> Iterator[tuple[IndexArray, FloatArray, FloatArray, FloatArray]]:
         """Yield rows with equally many positives, the metric's values, both laws."""
         m = self.p.shape[1]
         for k in np.unique(self.n_pred).tolist():
@@ -146,7 +145,7 @@ def _on_grid(values: FloatArray, mass: FloatArray) -> _GridLaw:
 
 
 def _split(
-    left: NDArray[np.intp], part: FloatArray, mass: FloatArray, size: int
+    left: IndexArray, part: FloatArray, mass: FloatArray, size: int
 ) -> FloatArray:
     """Share each mass between a grid point and the next."""
     out = np.zeros(size)

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestcut._types import BoolArray, FloatArray
+from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
 from bestcut.many._counts import FEW
 from bestcut.many._fractional import Kernel, fractional_kernel, ignores_n
 from bestcut.many._laws import TOGETHER, LawKernels, reach
@@ -37,14 +36,14 @@ class Rows(Protocol):
         The predictions, in the order of the probabilities.
     """
 
-    sizes: NDArray[np.int64]
+    sizes: CountArray
     total: int | None
     labels: BoolArray
 
-    def take(self, which: NDArray[np.intp], m: int) -> FloatArray:
+    def take(self, which: IndexArray, m: int) -> FloatArray:
         """Return some problems as the rows of a matrix, filled up with 0."""
 
-    def keep(self, which: NDArray[np.intp], labels: BoolArray) -> None:
+    def keep(self, which: IndexArray, labels: BoolArray) -> None:
         """Note the labels of some problems."""
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
@@ -61,11 +60,11 @@ class EqualRows:
         self.sizes = np.full(p.shape[0], p.shape[1], dtype=np.int64)
         self.labels = np.zeros(p.shape, dtype=np.bool_)
 
-    def take(self, which: NDArray[np.intp], m: int) -> FloatArray:
+    def take(self, which: IndexArray, m: int) -> FloatArray:
         """Return some rows; there is nothing to fill up."""
         return self.p[which]
 
-    def keep(self, which: NDArray[np.intp], labels: BoolArray) -> None:
+    def keep(self, which: IndexArray, labels: BoolArray) -> None:
         """Note the labels of some rows."""
         self.labels[which] = labels
 
@@ -78,27 +77,23 @@ class EqualRows:
 class UnevenRows:
     """Problems of any sizes, one after another."""
 
-    def __init__(
-        self, p: FloatArray, sizes: NDArray[np.int64], total: int | None
-    ) -> None:
+    def __init__(self, p: FloatArray, sizes: CountArray, total: int | None) -> None:
         self.p, self.sizes, self.total = p, sizes.astype(np.int64), total
         self.starts = np.concatenate([[0], np.cumsum(sizes)])[:-1]
         self.labels = np.zeros(p.size, dtype=np.bool_)
 
-    def _places(
-        self, which: NDArray[np.intp], m: int
-    ) -> tuple[BoolArray, NDArray[np.int64]]:
+    def _places(self, which: IndexArray, m: int) -> tuple[BoolArray, CountArray]:
         inside = np.arange(m) < self.sizes[which, None]
         return inside, (self.starts[which, None] + np.arange(m))[inside]
 
-    def take(self, which: NDArray[np.intp], m: int) -> FloatArray:
+    def take(self, which: IndexArray, m: int) -> FloatArray:
         """Return some problems as the rows of a matrix, filled up with 0."""
         inside, places = self._places(which, m)
         out = np.zeros(inside.shape)
         out[inside] = self.p[places]
         return out
 
-    def keep(self, which: NDArray[np.intp], labels: BoolArray) -> None:
+    def keep(self, which: IndexArray, labels: BoolArray) -> None:
         """Note the labels of some problems."""
         inside, places = self._places(which, labels.shape[1])
         self.labels[places] = labels[inside]
@@ -118,7 +113,7 @@ class Block(NamedTuple):
     Without a kernel each is solved by itself.
     """
 
-    which: NDArray[np.intp]
+    which: IndexArray
     m: int
     kernel: Kernel | None
 
@@ -146,13 +141,13 @@ def blocks_of(rows: Rows, metric: Metric) -> Iterator[Block]:
             yield from _parts(which, m, None if few else kernel)
 
 
-def _parts(which: NDArray[np.intp], m: int, kernel: Kernel | None) -> Iterator[Block]:
+def _parts(which: IndexArray, m: int, kernel: Kernel | None) -> Iterator[Block]:
     step = 1 if kernel is None else kernel.together
     for i in range(0, which.size, step):
         yield Block(which[i : i + step], m, kernel)
 
 
-def _rounded(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _rounded(sizes: CountArray) -> CountArray:
     """Return the next larger of some sizes, `_FINENESS` of them in an octave."""
     exponent = np.frexp(np.maximum(sizes, 1) - 0.5)[1]
     step = np.maximum(2.0**exponent / (2 * _FINENESS), 1.0)
@@ -160,7 +155,7 @@ def _rounded(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _by_laws(
-    which: NDArray[np.intp],
+    which: IndexArray,
     kernels: LawKernels,
     mean: FloatArray,
     variance: FloatArray,

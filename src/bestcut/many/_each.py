@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._types import EPS, BoolArray, FloatArray
+from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
 from bestcut._validation import (
     check_bounds,
     check_groups,
@@ -64,7 +64,7 @@ class Decisions:
     """
 
     labels: Any
-    n_positive: NDArray[np.int64]
+    n_positive: CountArray
     threshold: FloatArray
     expected_score: FloatArray
     error: FloatArray
@@ -224,7 +224,7 @@ def _decide(
 class _Found(NamedTuple):
     """The best cuts of the problems of a block, and what is known of them."""
 
-    n_positive: NDArray[np.intp]
+    n_positive: IndexArray
     expected_score: FloatArray
     error: FloatArray
     gap: FloatArray
@@ -233,7 +233,7 @@ class _Found(NamedTuple):
 class _Answers:
     """What is known of each problem."""
 
-    def __init__(self, count: int, totals: NDArray[np.int64]) -> None:
+    def __init__(self, count: int, totals: CountArray) -> None:
         self.totals = totals  # how many instances problems have
         self.n_positive = np.zeros(count, dtype=np.int64)
         self.threshold = np.full(count, np.inf)
@@ -241,7 +241,7 @@ class _Answers:
         self.error = np.zeros(count)
         self.gap = np.zeros(count)
 
-    def note(self, at: NDArray[np.intp], found: _Found, eta: FloatArray) -> FloatArray:
+    def note(self, at: IndexArray, found: _Found, eta: FloatArray) -> FloatArray:
         """Keep what was found, and return the thresholds."""
         last = np.maximum(found.n_positive - 1, 0)
         if eta.shape[0]:
@@ -273,8 +273,8 @@ def _together(
     eta: FloatArray,
     metric: Metric,
     kernel: Kernel,
-    low: NDArray[np.int64],
-    high: NDArray[np.int64],
+    low: CountArray,
+    high: CountArray,
 ) -> _Found:
     """Look at every cut of every problem; nothing is left out but what is tied."""
     curves, error = kernel.curves(eta)
@@ -294,10 +294,10 @@ def _together(
 def _one_by_one(
     eta: FloatArray,
     metric: Metric,
-    sizes: NDArray[np.int64],
-    totals: NDArray[np.int64],
-    low: NDArray[np.int64],
-    high: NDArray[np.int64],
+    sizes: CountArray,
+    totals: CountArray,
+    low: CountArray,
+    high: CountArray,
 ) -> _Found:
     """Solve each problem as `decide` does."""
     found = []
@@ -314,7 +314,7 @@ def _one_by_one(
     )
 
 
-def _labels(p: FloatArray, k: NDArray[np.intp], threshold: FloatArray) -> BoolArray:
+def _labels(p: FloatArray, k: IndexArray, threshold: FloatArray) -> BoolArray:
     """Return the k largest of each row; of a tie, the earliest."""
     labels: BoolArray = p >= threshold[:, None]
     tied = np.flatnonzero(np.count_nonzero(labels, axis=1) > k)

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bestcut._decide import decide
-from bestcut._types import BoolArray, FloatArray
+from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
 from bestcut.counts import Law, ListedSide, convolved, law_of
 from bestcut.metrics import Metric
 from bestcut.scores import ConfusionDistribution, Prediction, ScoreDistribution
@@ -29,8 +28,6 @@ _NEAR = 16  # cuts on either side of one that matters
 _QUICK = 1 << 15  # pairs (TP, FN) up to which an interval takes no time to speak of
 _FEW_COUNTS = 64  # values of TP or FN up to which scores are far from normal
 _COMPUTED = 16  # intervals from end to end beyond that
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +56,14 @@ class Cuts:
     """
 
     n: int
-    n_positive: IntArray
+    n_positive: CountArray
     threshold: FloatArray
     next_below: FloatArray
-    tied: IntArray
-    tied_flagged: IntArray
+    tied: CountArray
+    tied_flagged: CountArray
     mean: FloatArray
-    low: IntArray
-    high: IntArray
+    low: CountArray
+    high: CountArray
     half: int
 
 
@@ -112,7 +109,7 @@ def compute(p: FloatArray, metrics: Sequence[Metric]) -> tuple[Cuts, list[Scores
     return cuts, scores
 
 
-def shown_cuts(n: int, matter: Iterable[int]) -> IntArray:
+def shown_cuts(n: int, matter: Iterable[int]) -> CountArray:
     """Return the numbers of flagged instances to show, the more the nearer to some."""
     if n <= _FEW:
         return np.arange(n + 1)
@@ -122,7 +119,7 @@ def shown_cuts(n: int, matter: Iterable[int]) -> IntArray:
     return np.unique(every[(every >= 0) & (every <= n)]).astype(np.int64)
 
 
-def _predictions(eta: FloatArray, sizes: IntArray) -> list[Prediction]:
+def _predictions(eta: FloatArray, sizes: CountArray) -> list[Prediction]:
     """Return the prediction of each cut, with laws that are built up from parts."""
     edges = [0, *sizes.tolist(), eta.size]
     parts = [law_of(eta[i:j]) for i, j in pairwise(edges)]
@@ -140,7 +137,7 @@ def _side(eta: FloatArray, law: Law) -> ListedSide:
     return side
 
 
-def _cuts(eta: FloatArray, sizes: IntArray, at: list[Prediction], half: int) -> Cuts:
+def _cuts(eta: FloatArray, sizes: CountArray, at: list[Prediction], half: int) -> Cuts:
     confusions = [ConfusionDistribution(prediction) for prediction in at]
     ranges = np.array([confusion.interval(LEVEL) for confusion in confusions])
     padded = np.concatenate([[np.inf], eta, [-np.inf]])
@@ -178,7 +175,7 @@ def _scores(
     return Scores(metric, best, mean, low, high, computed)
 
 
-def _computed_places(at: list[Prediction], matter: set[int]) -> NDArray[np.intp]:
+def _computed_places(at: list[Prediction], matter: set[int]) -> IndexArray:
     """Return at which cuts to compute an interval.
 
     Wherever it is quick, and wherever few counts are possible: scores are far from
@@ -192,7 +189,7 @@ def _computed_places(at: list[Prediction], matter: set[int]) -> NDArray[np.intp]
 
 
 def _between(
-    places: NDArray[np.intp], end: FloatArray, mean: FloatArray, std: FloatArray
+    places: IndexArray, end: FloatArray, mean: FloatArray, std: FloatArray
 ) -> FloatArray:
     """Return an end of the interval everywhere from its values at some places."""
     spread = std[places]

@@ -14,9 +14,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestcut._types import EPS, FloatArray
+from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.counts import NEGLIGIBLE, Law
 from bestcut.metrics import Metric
 
@@ -75,10 +74,10 @@ def probability_error(size: int) -> float:
 
 
 def first_that_holds(
-    low: NDArray[np.intp],
-    high: NDArray[np.intp],
-    holds: Callable[[NDArray[np.intp]], NDArray[np.bool_]],
-) -> NDArray[np.intp]:
+    low: IndexArray,
+    high: IndexArray,
+    holds: Callable[[IndexArray], BoolArray],
+) -> IndexArray:
     """Return the first index from `low` to `high` that holds, or `high`.
 
     A search for each entry, of something that holds from some index on. `holds` takes
@@ -169,7 +168,7 @@ class Rows(UtilityDistribution):
         self.probability_error = probability_error(tp.pmf.size + fn.pmf.size)
 
     def _utility(
-        self, index: NDArray[np.intp], rows: NDArray[np.intp] | slice = slice(None)
+        self, index: IndexArray, rows: IndexArray | slice = slice(None)
     ) -> FloatArray:
         a = self.count[index]
         score = self.metric.score_cells(
@@ -183,9 +182,9 @@ class Rows(UtilityDistribution):
         utility: float,
         *,
         above: bool,
-        low: NDArray[np.intp] | None = None,
-        high: NDArray[np.intp] | None = None,
-    ) -> NDArray[np.intp]:
+        low: IndexArray | None = None,
+        high: IndexArray | None = None,
+    ) -> IndexArray:
         """Return the first index in each row that reaches, or exceeds, `utility`.
 
         It is looked for from `low` to `high`, if these are known: the first indices
@@ -196,14 +195,14 @@ class Rows(UtilityDistribution):
         if high is None:
             high = np.full(self.fn.size, self.count.size, dtype=np.intp)
 
-        def holds(index: NDArray[np.intp]) -> NDArray[np.bool_]:
+        def holds(index: IndexArray) -> BoolArray:
             value = self._utility(np.minimum(index, self.count.size - 1))
-            reached: NDArray[np.bool_] = value > utility if above else value >= utility
+            reached: BoolArray = value > utility if above else value >= utility
             return reached
 
         return first_that_holds(low, high, holds)
 
-    def _mass(self, first: NDArray[np.intp]) -> float:
+    def _mass(self, first: IndexArray) -> float:
         """Return the probability of these indices and all beyond."""
         return float(self.weights @ self.tail[first])
 
@@ -256,8 +255,8 @@ class Rows(UtilityDistribution):
 
     def _listed(
         self,
-        start: NDArray[np.intp],
-        stop: NDArray[np.intp],
+        start: IndexArray,
+        stop: IndexArray,
         few: int,
         *,
         above: bool,

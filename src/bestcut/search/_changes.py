@@ -22,9 +22,8 @@ from copy import copy
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestcut._types import EPS, FloatArray
+from bestcut._types import EPS, CountArray, FloatArray, IndexArray
 from bestcut.counts import Law, Side, stray
 from bestcut.metrics import FIRST, SECOND, Box, Interval, Metric, enclosed, spread
 
@@ -39,8 +38,8 @@ _ALIKE = 1.15  # ratio of totals that share a box
 class Parts(NamedTuple):
     """Consecutive parts taken together: edges first[i] to last[i]."""
 
-    first: NDArray[np.intp]
-    last: NDArray[np.intp]
+    first: IndexArray
+    last: IndexArray
     size: FloatArray
     mean: FloatArray
     dispersion: FloatArray
@@ -53,7 +52,7 @@ class SearchState(Protocol):
     n: int
     sign: float
     proved: float
-    start: NDArray[np.int64]
+    start: CountArray
     above: FloatArray
     below: FloatArray
     ends: tuple[Side, Side]
@@ -123,7 +122,7 @@ class Changes:
         self.mean = float(above[0, -1]) + ranking.ends[1].positives
         self.variance = ranking.total_variance + np.maximum(spread_out - added, 0.0)
 
-    def at(self, places: NDArray[np.intp], parts: Parts) -> Changes:
+    def at(self, places: IndexArray, parts: Parts) -> Changes:
         """Return the bounds for parts that are inside others."""
         out = copy(self)
         out._take(parts)

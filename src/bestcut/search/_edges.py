@@ -13,9 +13,8 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestcut._types import EPS, FloatArray
+from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.counts import (
     EVALUATIONS,
     LEAST_VARIANCE,
@@ -138,7 +137,7 @@ class Edges:
         asked_for = below or not self._mean_above
         return asked_for and bool(self.are_short(np.array([edge]), below=below)[0])
 
-    def are_short(self, edges: NDArray[np.intp], *, below: bool) -> NDArray[np.bool_]:
+    def are_short(self, edges: IndexArray, *, below: bool) -> BoolArray:
         """Return which laws are built up from parts, and not from sums."""
         sums = self.below if below else self.above
         return np.asarray(sums[1, edges] < LEAST_VARIANCE)
@@ -161,7 +160,7 @@ class Edges:
         return laws[edge]
 
     def _ranges(
-        self, first: NDArray[np.intp], last: NDArray[np.intp]
+        self, first: IndexArray, last: IndexArray
     ) -> tuple[SideRange, SideRange]:
         """Return what either side of the cuts from one edge to another is like."""
         rows = (0, ROOM, 1)
@@ -169,13 +168,13 @@ class Edges:
         below = SideRange(*((self.below[i, last], self.below[i, first]) for i in rows))
         return above, below
 
-    def evaluate(self, edges: NDArray[np.intp]) -> None:
+    def evaluate(self, edges: IndexArray) -> None:
         """Compute the expected utility at some edges, with bounds on its error."""
         new = edges[np.isnan(self.utility[edges])]
         if new.size:
             self._evaluate(new, _TOLERANCE, self._chance)
 
-    def evaluate_first(self, edges: NDArray[np.intp]) -> None:
+    def evaluate_first(self, edges: IndexArray) -> None:
         """Look at some edges, and again if all scores are small next to the largest.
 
         Then what distributions leave out must be less likely to be as negligible.
@@ -188,7 +187,7 @@ class Edges:
             self.utility[edges] = np.nan
             self.evaluate(edges)
 
-    def evaluate_closely(self, edges: NDArray[np.intp]) -> None:
+    def evaluate_closely(self, edges: IndexArray) -> None:
         """Compute the expected utility at some edges as well as can be."""
         new = edges[~self._close[edges]]
         if not new.size:
@@ -204,7 +203,7 @@ class Edges:
                 self.utility[edge] = self.sign * value
         self._close[new] = True
 
-    def _evaluate(self, new: NDArray[np.intp], tolerance: float, chance: float) -> None:
+    def _evaluate(self, new: IndexArray, tolerance: float, chance: float) -> None:
         """Look, with rules of some tolerance, and laws without ends of some chance."""
         above, below = self._ranges(new, new)
         if is_linear(self.metric):
@@ -251,7 +250,7 @@ class Edges:
             worth=worth,
         )
 
-    def _plan_for(self, edges: NDArray[np.intp]) -> Plan | None:
+    def _plan_for(self, edges: IndexArray) -> Plan | None:
         """Return the rules of some edges, if they are known from around them."""
         rows, plan = self._planned[edges], self._plan_inside
         if plan is None or np.any(rows < 0):
@@ -259,7 +258,7 @@ class Edges:
         nodes = plan.nodes[0][rows], plan.nodes[1][rows]
         return Plan(nodes, plan.error[rows], plan.size[rows])
 
-    def plan_inside(self, first: NDArray[np.intp], last: NDArray[np.intp]) -> None:
+    def plan_inside(self, first: IndexArray, last: IndexArray) -> None:
         """Find rules for all edges inside some groups at once.
 
         A side that was taken value by value at both edges of all of them is so inside.
@@ -280,7 +279,7 @@ class Edges:
 
     def _evaluate_alike(
         self,
-        group: NDArray[np.intp],
+        group: IndexArray,
         nodes: tuple[int, int],
         error: FloatArray,
         size: FloatArray,

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestcut._types import EPS, FloatArray
+from bestcut._types import EPS, CountArray, FloatArray, IndexArray
 from bestcut.counts import ROOM, ListedSide, Side, SummedSide, convolved
 from bestcut.curve import curve_between, curve_of
 from bestcut.metrics import (
@@ -68,7 +67,7 @@ def best_of(found: list[Found | None], upper: float = -np.inf) -> Found | None:
 
 def best_cut_in_run(
     values: FloatArray,
-    counts: NDArray[np.int64],
+    counts: CountArray,
     metric: Metric,
     bounds: tuple[int, int],
     sides: tuple[Side, Side],
@@ -112,15 +111,13 @@ def best_cut_in_run(
     return best_of(found, search.enough)
 
 
-def _merged(
-    values: FloatArray, counts: NDArray[np.int64]
-) -> tuple[FloatArray, NDArray[np.int64]]:
+def _merged(values: FloatArray, counts: CountArray) -> tuple[FloatArray, CountArray]:
     """Put together again what was shared out."""
     new = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
     return values[new], np.add.reduceat(counts, new)
 
 
-def outside(edges: NDArray[np.intp], runs: list[tuple[int, int]]) -> NDArray[np.intp]:
+def outside(edges: IndexArray, runs: list[tuple[int, int]]) -> IndexArray:
     """Return the edges that are not among the cuts of runs, as the last of each is."""
     inside = np.zeros(edges.size, dtype=np.bool_)
     for first, last in runs:
@@ -129,7 +126,7 @@ def outside(edges: NDArray[np.intp], runs: list[tuple[int, int]]) -> NDArray[np.
 
 
 def best_edge_of(
-    search: CutSearch, edges: NDArray[np.intp], threshold: Callable[[int], float]
+    search: CutSearch, edges: IndexArray, threshold: Callable[[int], float]
 ) -> Found | None:
     """Return the best of some edges, of equal ones the first; None if there are none.
 
@@ -153,7 +150,7 @@ def best_edge_of(
 
 def _directly(
     values: FloatArray,
-    counts: NDArray[np.int64],
+    counts: CountArray,
     metric: Metric,
     within: tuple[int, int],
     sides: tuple[Side, Side],
@@ -232,9 +229,7 @@ def best_cut(eta: FloatArray, metric: Metric, low: int, high: int) -> BestCut:
     return best
 
 
-def _pieces(
-    start: NDArray[np.int64], runs: list[tuple[int, int]]
-) -> list[tuple[int, int]]:
+def _pieces(start: CountArray, runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return runs of parts in pieces along which no side more than doubles.
 
     Next to the ends of the ranking no rule would stand for all cuts of a longer one.
@@ -288,7 +283,7 @@ def gap_to(upper: float, utility: float, error: float) -> float:
     return max(upper - (utility + error), 0.0)
 
 
-def gap_scope(n: int | NDArray[np.int64], *metrics: Metric) -> str:
+def gap_scope(n: int | CountArray, *metrics: Metric) -> str:
     """Return what a gap holds for: all predictions, if that is proved, or cuts.
 
     `n` is the number of instances, or those of several problems.

@@ -11,9 +11,8 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestcut._types import EPS, FloatArray
+from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.counts import (
     NOBODY,
     Side,
@@ -33,7 +32,7 @@ _MOST = 8192  # groups that are worth bounding at once
 _WORTHLESS = 1e-13
 
 
-def _inside(groups: Parts, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _inside(groups: Parts, kept: BoolArray) -> IndexArray:
     """Return the parts that some groups consist of."""
     ends = groups.first[kept].tolist(), groups.last[kept].tolist()
     parts = [part for pair in zip(*ends, strict=True) for part in range(*pair)]
@@ -77,7 +76,7 @@ class CutSearch(Edges):
         parts = self.table.count.size
         return self._grouped(np.zeros(1, int), np.full(1, parts), _GROUPS)
 
-    def run(self) -> NDArray[np.intp]:
+    def run(self) -> IndexArray:
         """Return the parts that can hold the best cut inside them.
 
         The edges that can be the best cut are `candidates`.
@@ -143,9 +142,7 @@ class CutSearch(Edges):
         self.upper = max(best, float(np.max(reach[kept], initial=-np.inf)))
         return np.sort(_inside(groups, kept))
 
-    def _is_loose(
-        self, groups: Parts, reach: FloatArray, kept: NDArray[np.bool_]
-    ) -> bool:
+    def _is_loose(self, groups: Parts, reach: FloatArray, kept: BoolArray) -> bool:
         """Return whether bounds from longer parts are worth computing again."""
         far = float(np.max(reach[kept], initial=self.lower)) - self.lower
         many = self.cost(_inside(groups, kept)) > _MANY
@@ -179,7 +176,7 @@ class CutSearch(Edges):
         return max(int(np.count_nonzero(reach <= best)), edges.size) > _TIES
 
     @property
-    def candidates(self) -> NDArray[np.intp]:
+    def candidates(self) -> IndexArray:
         """The allowed edges that can be the best cut."""
         good = self._allowed & (self.ceiling > self.enough) & ~np.isnan(self.utility)
         best = self.best_edge()
@@ -187,7 +184,7 @@ class CutSearch(Edges):
             good[best] = True
         return np.flatnonzero(good)
 
-    def cost(self, parts: NDArray[np.intp]) -> float:
+    def cost(self, parts: IndexArray) -> float:
         """Return about how often the metric is evaluated to look at all cuts of parts.
 
         Some ten nodes a side where rules were worth it, and all counts where not.
@@ -207,7 +204,7 @@ class CutSearch(Edges):
         edge = int(np.argmax(sure))
         return edge if sure[edge] > -np.inf else None
 
-    def _is_inside(self, groups: Parts) -> NDArray[np.bool_]:
+    def _is_inside(self, groups: Parts) -> BoolArray:
         """Return which groups have cuts inside them that are allowed."""
         start = self.start
         return (start[groups.last] - 1 >= self.low) & (
@@ -232,9 +229,7 @@ class CutSearch(Edges):
         place: FloatArray = np.sum(shares, axis=0)
         return place / float(place[-1])
 
-    def _grouped(
-        self, first: NDArray[np.intp], last: NDArray[np.intp], count: int
-    ) -> Parts:
+    def _grouped(self, first: IndexArray, last: IndexArray, count: int) -> Parts:
         """Return every group in up to `count` groups, none much longer than others."""
         edges = []
         for a, b in zip(first.tolist(), last.tolist(), strict=True):
@@ -263,7 +258,7 @@ class CutSearch(Edges):
         wide[:, 1:] = np.cumsum(np.array(rows, dtype=np.longdouble), axis=1)
         return wide[0], wide[1], wide[2]
 
-    def _together(self, first: NDArray[np.intp], last: NDArray[np.intp]) -> Parts:
+    def _together(self, first: IndexArray, last: IndexArray) -> Parts:
         table = self.table
         size = (table.start[last] - table.start[first]).astype(np.float64)
         total, squares, scatter = (x[last] - x[first] for x in self._sums)

@@ -9,9 +9,8 @@ from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestcut._types import FloatArray
+from bestcut._types import CountArray, FloatArray, IndexArray
 from bestcut.counts import ROOM, Law, features, law_of
 
 _INSTANCES = 8192  # instances whose features are computed at once: they stay in cache
@@ -31,8 +30,8 @@ class Table(Protocol):
     """
 
     n: int
-    count: NDArray[np.int64]
-    start: NDArray[np.int64]
+    count: CountArray
+    start: CountArray
 
     @property
     def mean(self) -> FloatArray:
@@ -60,7 +59,7 @@ class Table(Protocol):
 class _Known(ABC):
     """A table whose probabilities are all at hand."""
 
-    count: NDArray[np.int64]
+    count: CountArray
 
     @property
     @abstractmethod
@@ -84,9 +83,7 @@ class RunTable(_Known):
     A part is some consecutive values, or a share of the instances of a single one.
     """
 
-    def __init__(
-        self, values: FloatArray, counts: NDArray[np.int64], parts: int
-    ) -> None:
+    def __init__(self, values: FloatArray, counts: CountArray, parts: int) -> None:
         total = np.cumsum(counts)
         steps = np.linspace(0, total[-1], parts + 1).astype(np.int64)[1:-1]
         # At a part's edge the value before it is used up, or it is shared out.
@@ -121,7 +118,7 @@ class RunTable(_Known):
         mean = np.repeat(self.mean, np.diff(self._pieces))
         return self._over_parts((self._value - mean) ** 2 * self._size)
 
-    def values(self, first: int, last: int) -> tuple[FloatArray, NDArray[np.int64]]:
+    def values(self, first: int, last: int) -> tuple[FloatArray, CountArray]:
         """Return the values of parts `first` to `last` - 1, and their counts."""
         here = slice(self._pieces[first], self._pieces[last])
         return self._value[here], self._size[here]
@@ -182,7 +179,7 @@ class SortedTable(_Known):
         return law_of(self._eta[self.start[first] : self.start[last]])
 
 
-def consecutive(parts: NDArray[np.intp]) -> list[tuple[int, int]]:
+def consecutive(parts: IndexArray) -> list[tuple[int, int]]:
     """Return the runs of consecutive numbers as first and one after the last."""
     breaks = np.flatnonzero(np.diff(parts) > 1) + 1
     edges = [0, *breaks.tolist(), parts.size]

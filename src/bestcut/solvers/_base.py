@@ -6,9 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestcut._types import EPS, TINY, BoolArray, FloatArray
+from bestcut._types import EPS, TINY, BoolArray, FloatArray, IndexArray
 from bestcut.metrics import Metric, Trait
 from bestcut.scores import Prediction
 from bestcut.search import gap_to
@@ -50,7 +49,7 @@ class Solution:
     expected_score: float
     error: float
     gap: float = 0.0
-    members: NDArray[np.intp] | None = None
+    members: IndexArray | None = None
 
     @classmethod
     def at(

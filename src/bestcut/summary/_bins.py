@@ -15,9 +15,8 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestcut._types import FloatArray
+from bestcut._types import CountArray, FloatArray
 
 MOMENTS = 4
 _BITS = 8  # of the mantissa
@@ -36,7 +35,7 @@ def _any_tiny(x: FloatArray) -> bool:
     return bool(x.min(initial=1.0) < 2.0**-_LEAST)
 
 
-def _folded(p: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
+def _folded(p: FloatArray) -> tuple[FloatArray, CountArray]:
     """Return x = min(p, 1 - p) and the number of the bin of p.
 
     Bins are numbered upwards: p <= q implies that the bin of p is at most that of q.
@@ -54,7 +53,7 @@ def _folded(p: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
     return x, key
 
 
-def bin_of(p: FloatArray) -> NDArray[np.int64]:
+def bin_of(p: FloatArray) -> CountArray:
     """Return the number of each probability's bin."""
     out = np.empty(p.size, dtype=np.int64)
     for i in range(0, p.size, _BLOCK):
@@ -86,7 +85,7 @@ def _offsets(x: FloatArray, out: FloatArray) -> None:
 
 def count_and_moments(
     p: FloatArray, orders: int = MOMENTS
-) -> tuple[NDArray[np.int64], FloatArray]:
+) -> tuple[CountArray, FloatArray]:
     """Return the count of every bin, and its moments of the first orders in rows."""
     count = np.zeros(BINS, dtype=np.int64)
     moments = np.zeros((MOMENTS, BINS))

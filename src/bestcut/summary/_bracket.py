@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._types import BoolArray, FloatArray
+from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
 from bestcut._validation import (
     check_multiplicities,
     check_probabilities,
@@ -214,7 +213,7 @@ class Bracket:
             return float("inf")
         return float(geometry().low[self._table.key[edge - 1]])
 
-    def _wanted_bins(self, holding: NDArray[np.intp]) -> BoolArray:
+    def _wanted_bins(self, holding: IndexArray) -> BoolArray:
         """Return the bins that can hold the cut, and those that exact laws need."""
         table, search = self._table, self._search
         wanted = np.zeros(len(table), dtype=np.bool_)
@@ -296,7 +295,7 @@ class Bracket:
             _prediction=Prediction(best.above, best.below),
         )
 
-    def fixed(self, p: FloatArray, counts: NDArray[np.int64]) -> tuple[Found, int]:
+    def fixed(self, p: FloatArray, counts: CountArray) -> tuple[Found, int]:
         """Return the best cut, and how many scores are greater than its threshold.
 
         `p` holds at least the scores in the window, `counts` how often each occurs.
@@ -323,8 +322,8 @@ class Bracket:
         return best, self._n_greater(best.threshold, values, sizes, bins)
 
     def _collected(
-        self, p: FloatArray, counts: NDArray[np.int64]
-    ) -> tuple[FloatArray, NDArray[np.int64], NDArray[np.intp]]:
+        self, p: FloatArray, counts: CountArray
+    ) -> tuple[FloatArray, CountArray, IndexArray]:
         """Return the wanted values in descending order, how often, and their bins."""
         values, place = np.unique(p, return_inverse=True)
         total = np.zeros(values.size, dtype=np.int64)
@@ -351,7 +350,7 @@ class Bracket:
         return values[kept], total[kept], bins[kept]
 
     def _informed(
-        self, values: FloatArray, sizes: NDArray[np.int64], bins: NDArray[np.intp]
+        self, values: FloatArray, sizes: CountArray, bins: IndexArray
     ) -> CutSearch:
         """Return the search with the laws of what is now known one by one."""
         listed = np.flatnonzero(self._table.wanted() & self._wanted)
@@ -366,8 +365,8 @@ class Bracket:
         self,
         threshold: float,
         values: FloatArray,
-        sizes: NDArray[np.int64],
-        bins: NDArray[np.intp],
+        sizes: CountArray,
+        bins: IndexArray,
     ) -> int:
         """Return how many scores are greater than the threshold."""
         here = np.flatnonzero(values == threshold)

@@ -6,9 +6,8 @@ from copy import copy
 from functools import cache, cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestcut._types import FloatArray
+from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
 from bestcut.counts import (
     ROOM,
     Law,
@@ -59,7 +58,7 @@ class BinTable:
         The probabilities of some bins, one by one.
     """
 
-    def __init__(self, count: NDArray[np.int64], moments: FloatArray) -> None:
+    def __init__(self, count: CountArray, moments: FloatArray) -> None:
         self.key = np.flatnonzero(count)[::-1]
         self.count = count[self.key]
         self.start = np.concatenate([[0], np.cumsum(self.count)])
@@ -120,7 +119,7 @@ class BinTable:
                 law = convolved(law, part.mirrored(size) if side else part)
         return law
 
-    def _law_of_small(self, bins: NDArray[np.intp]) -> Law:
+    def _law_of_small(self, bins: IndexArray) -> Law:
         x, weight = self._x[:, bins], self._weight[:, bins]
         odds = x / (1.0 - x)
         sums = np.empty(power_sum_count(float(np.max(self.largest[bins]))))
@@ -135,7 +134,7 @@ class BinTable:
             sums,
         )
 
-    def _stand_ins(self, bins: NDArray[np.intp]) -> FloatArray:
+    def _stand_ins(self, bins: IndexArray) -> FloatArray:
         """Return as many probabilities as there are, with the same mean and scatter."""
         count = self.count[bins]
         mean = np.repeat(self.mean[bins], count)
@@ -153,7 +152,7 @@ class BinTable:
         out.known = known
         return out
 
-    def wanted(self) -> NDArray[np.bool_]:
+    def wanted(self) -> BoolArray:
         """Return the bins whose probabilities an exact law needs one by one."""
         several = (self.largest > _SMALL) & (self.count > _PAIR)
         several[list(self.known)] = False
