@@ -21,6 +21,7 @@ LAYERS = [
     "_validation",
     "metrics",
     "counts",
+    "uncertain",
     "scores",
     "curve",
     "search",

@@ -29,6 +29,7 @@ from bestcut.scores import (
     score_distribution,
 )
 from bestcut.summary import Bracket, Cut, ScoreSummary
+from bestcut.uncertain import UncertainProbabilities
 
 __version__ = "0.1.0"
 
@@ -51,6 +52,7 @@ __all__ = [
     "ScoreSummary",
     "SolverMismatchError",
     "Surprise",
+    "UncertainProbabilities",
     "adjust_prevalence",
     "calibration_check",
     "check_metric",

@@ -205,6 +205,13 @@ def not_one_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
     return ValueError(f"`{name}` must be 1-D; got shape {shape}. {cure}")
 
 
+def no_draws() -> ValueError:
+    """Return the refusal of probabilities without a single draw."""
+    return ValueError(
+        "`draws` must have at least one row, a draw of all probabilities; it has none."
+    )
+
+
 def not_two_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of an array that is no matrix of problems."""
     return ValueError(

@@ -7,6 +7,12 @@ from bestcut.scores._evaluate import (
     expected_score,
     score_distribution,
 )
+from bestcut.scores._mixture import (
+    AnyPrediction,
+    MixedPrediction,
+    MixedRows,
+    mean_over_draws,
+)
 from bestcut.scores._predicted import Predicted
 from bestcut.scores._prediction import Moments, Prediction
 from bestcut.scores._utility import (
@@ -19,10 +25,13 @@ from bestcut.scores._utility import (
 )
 
 __all__ = [
+    "AnyPrediction",
     "Atoms",
     "CellIntervals",
     "CellNumbers",
     "ConfusionDistribution",
+    "MixedPrediction",
+    "MixedRows",
     "Moments",
     "Predicted",
     "Prediction",
@@ -34,6 +43,7 @@ __all__ = [
     "expected_confusion",
     "expected_score",
     "first_that_holds",
+    "mean_over_draws",
     "probability_error",
     "score_distribution",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 from bestcut._types import FloatArray
 from bestcut._validation import check_share
 from bestcut.counts import Law
-from bestcut.scores._prediction import Prediction
+from bestcut.scores._mixture import AnyPrediction
 from bestcut.scores._utility import probability_error
 
 
@@ -35,7 +35,7 @@ class ConfusionDistribution:
     """What the confusion matrix will be, as far as calibrated probabilities tell.
 
     Made by `bestcut.expected_confusion` and `bestcut.Decision.confusion`. TP and FN
-    are independent; FP and TN are what is left of the predicted positives and
+    are independent if probabilities are known, not if they are drawn; FP and TN are what is left of the predicted positives and
     negatives.
 
     Attributes
@@ -46,27 +46,18 @@ class ConfusionDistribution:
         The expected counts in scikit-learn's order, ``[[tn, fp], [fn, tp]]``.
     """
 
-    def __init__(self, prediction: Prediction) -> None:
+    def __init__(self, prediction: AnyPrediction) -> None:
         self._prediction = prediction
 
     @property
     def mean(self) -> CellNumbers:
         """Expected count of each cell."""
-        at = self._prediction
-        return CellNumbers(
-            at.chosen.positives,
-            at.chosen.negatives,
-            at.others.positives,
-            at.others.negatives,
-        )
+        return CellNumbers(*self._prediction.expected_cells())
 
     @property
     def std(self) -> CellNumbers:
         """Standard deviation of each cell."""
-        at = self._prediction
-        caught, missed = (
-            float(np.sqrt(side.variance)) for side in (at.chosen, at.others)
-        )
+        caught, missed = (float(np.sqrt(v)) for v in self._prediction.variances())
         return CellNumbers(caught, caught, missed, missed)
 
     @property

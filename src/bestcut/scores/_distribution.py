@@ -72,6 +72,9 @@ class ScoreDistribution:
         The metric.
     mean, std : float
         Its expected value and standard deviation.
+    std_labels, std_calibration : float
+        Where that comes from: chance in the labels, and doubt about the probabilities
+        (0 if they are known). Their squares add up to that of `std`.
     error : float
         Bound on the numerical error of `mean`.
     probability_error : float
@@ -105,6 +108,17 @@ class ScoreDistribution:
         return self._moments.std
 
     @property
+    def std_labels(self) -> float:
+        """The standard deviation that chance in the labels alone would cause."""
+        total, other = self._moments.std, self._moments.std_calibration
+        return float(np.sqrt(max(total**2 - other**2, 0.0)))
+
+    @property
+    def std_calibration(self) -> float:
+        """The standard deviation of the expected score over draws of probabilities."""
+        return self._moments.std_calibration
+
+    @property
     def error(self) -> float:
         """Bound on the numerical error of `mean`."""
         return self._moments.error
@@ -136,6 +150,37 @@ class ScoreDistribution:
         levels = check_levels(q)
         flat = [self._quantile(level) for level in levels.ravel().tolist()]
         return np.array(flat).reshape(levels.shape) if levels.ndim else flat[0]
+
+    def quantile_error(self, q: float) -> float:
+        """Return the standard error of a quantile, of there being so many draws.
+
+        Half the distance between the quantiles of levels that are a standard error
+        apart; 0 for known probabilities.
+
+        Parameters
+        ----------
+        q : float
+            The level, strictly between 0 and 1.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> p = bestcut.UncertainProbabilities([[0.9, 0.4] * 100, [0.7, 0.3] * 100])
+        >>> score = bestcut.score_distribution(p, [1, 0] * 100)
+        >>> round(score.quantile_error(0.1), 3)
+        0.038
+        """
+        level = check_share(q, name="q")
+        spread = getattr(self._source, "level_error", None)
+        if spread is None:
+            return 0.0
+        apart = spread(self.metric, self._utility, level)
+        low, high = max(level - apart, 0.0), min(level + apart, 1.0)
+        return (self._quantile(high) - self._quantile(low)) / 2
 
     def _quantile(self, q: float) -> float:
         if self.metric.greater_is_better:

@@ -10,7 +10,9 @@ from bestcut._validation import check_labels, check_probabilities
 from bestcut.metrics import Metric, get
 from bestcut.scores._confusion import ConfusionDistribution
 from bestcut.scores._distribution import ScoreDistribution
+from bestcut.scores._mixture import AnyPrediction, MixedPrediction
 from bestcut.scores._prediction import Prediction
+from bestcut.uncertain import UncertainProbabilities
 
 Result = TypeVar("Result")
 
@@ -28,9 +30,9 @@ def expected_score(
 
     Parameters
     ----------
-    y_proba : array-like of shape (n,)
-        Calibrated probability of each instance to be positive. Labels are taken to be
-        independent given these.
+    y_proba : array-like of shape (n,) or UncertainProbabilities
+        Calibrated probability of each instance to be positive, or draws of it. Labels
+        are taken to be independent given these.
     y_pred : array-like of shape (n,)
         The predictions, 0 and 1 or booleans: from a threshold, from a rule, from
         another model.
@@ -73,9 +75,9 @@ def score_distribution(
 
     Parameters
     ----------
-    y_proba : array-like of shape (n,)
-        Calibrated probability of each instance to be positive. Labels are taken to be
-        independent given these.
+    y_proba : array-like of shape (n,) or UncertainProbabilities
+        Calibrated probability of each instance to be positive, or draws of it. Labels
+        are taken to be independent given these.
     y_pred : array-like of shape (n,)
         The predictions, 0 and 1 or booleans.
     metric : str or Metric, or a list of them, default="f1"
@@ -111,8 +113,8 @@ def expected_confusion(y_proba: Any, y_pred: Any) -> ConfusionDistribution:
 
     Parameters
     ----------
-    y_proba : array-like of shape (n,)
-        Calibrated probability of each instance to be positive.
+    y_proba : array-like of shape (n,) or UncertainProbabilities
+        Calibrated probability of each instance to be positive, or draws of it.
     y_pred : array-like of shape (n,)
         The predictions, 0 and 1 or booleans.
 
@@ -132,7 +134,10 @@ def expected_confusion(y_proba: Any, y_pred: Any) -> ConfusionDistribution:
     return ConfusionDistribution(_prediction(y_proba, y_pred))
 
 
-def _prediction(y_proba: Any, y_pred: Any) -> Prediction:
+def _prediction(y_proba: Any, y_pred: Any) -> AnyPrediction:
+    if isinstance(y_proba, UncertainProbabilities):
+        labels = check_labels(y_pred, len(y_proba))
+        return MixedPrediction.of_labels(y_proba, labels)
     p = check_probabilities(y_proba)
     return Prediction.of_labels(p, check_labels(y_pred, p.size))
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from bestcut.metrics import Metric, get
 from bestcut.scores._confusion import ConfusionDistribution
 from bestcut.scores._distribution import ScoreDistribution
-from bestcut.scores._prediction import Prediction
+from bestcut.scores._mixture import AnyPrediction
 
 
 class Predicted:
     """A result with a prediction, and the metric it was made for."""
 
     metric: Metric
-    _prediction: Prediction
+    _prediction: AnyPrediction
 
     def distribution(self, metric: str | Metric | None = None) -> ScoreDistribution:
         """Return the distribution of the score of this prediction.

@@ -28,11 +28,16 @@ _EVALUATIONS = 500_000  # of the metric at a time
 
 
 class Moments(NamedTuple):
-    """Mean and standard deviation of a score, and a bound on the mean's error."""
+    """Mean and standard deviation of a score, and a bound on the mean's error.
+
+    `std_calibration` is the part of the standard deviation that comes from not knowing
+    the probabilities: that of the expected score over draws of them.
+    """
 
     mean: float
     std: float
     error: float
+    std_calibration: float = 0.0
 
 
 class _Sums(NamedTuple):
@@ -65,6 +70,16 @@ class Prediction:
     def of_labels(cls, p: FloatArray, labels: BoolArray) -> Prediction:
         """Return the prediction of these labels."""
         return cls(ListedSide(p[labels]), ListedSide(p[~labels]))
+
+    def expected_cells(self) -> tuple[float, float, float, float]:
+        """Return the expected numbers of TP, FP, FN and TN."""
+        chosen, others = self.chosen, self.others
+        above = chosen.positives, chosen.negatives
+        return *above, others.positives, others.negatives
+
+    def variances(self) -> tuple[float, float]:
+        """Return the variances of TP and of FN."""
+        return self.chosen.variance, self.others.variance
 
     @property
     def tp(self) -> Law:

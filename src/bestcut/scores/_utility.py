@@ -19,7 +19,7 @@ from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.counts import NEGLIGIBLE, Law
 from bestcut.metrics import Metric
 
-_FEW = 1 << 17  # pairs that are always listed
+FEW = 1 << 17  # pairs that are always listed
 _MANY = 1 << 23  # pairs that are listed if nothing better can be done
 _BINS = 1 << 20
 _EVALUATIONS = 1 << 20  # of the metric at a time
@@ -206,6 +206,10 @@ class Rows(UtilityDistribution):
         """Return the probability of these indices and all beyond."""
         return float(self.weights @ self.tail[first])
 
+    def _pair_mass(self, rows: IndexArray, index: IndexArray) -> FloatArray:
+        """Return the probabilities of some pairs."""
+        return self.weights[rows] * self.pmf[index]
+
     def at_least(self, utility: float) -> float:
         """Return P(U >= utility)."""
         return self._mass(self._first(utility, above=False))
@@ -274,7 +278,7 @@ class Rows(UtilityDistribution):
             return np.array([one]), np.array([1.0, 0.0])
         rows = np.repeat(np.arange(sizes.size), sizes)
         index = np.arange(rows.size) + np.repeat(stop - np.cumsum(sizes), sizes)
-        values, mass = self._utility(index, rows), self.weights[rows] * self.pmf[index]
+        values, mass = self._utility(index, rows), self._pair_mass(rows, index)
         order = np.argsort(values)
         beyond = np.append(mass[order], self._mass(stop))
         return values[order], np.cumsum(beyond[::-1])[::-1]
@@ -289,9 +293,9 @@ def distribution_of_score(
     """
     pairs = tp.pmf.size * fn.pmf.size
     k, size = float(n_pred), float(n)
-    if pairs > _FEW and rising:
+    if pairs > FEW and rising:
         rows = Rows(metric, tp, fn, n_pred, n)
-        if _rises(metric, tp, fn, k, size):
+        if rises(metric, tp, fn, k, size):
             return rows
     if pairs <= _MANY:
         parts = list(_grid(metric, tp, fn, k, size))
@@ -330,7 +334,7 @@ def _binned(metric: Metric, tp: Law, fn: Law, k: float, n: float) -> Atoms:
     return Atoms(middles, total[kept], size, moved=width / 2, tolerance=width / 2)
 
 
-def _rises(metric: Metric, tp: Law, fn: Law, k: float, n: float) -> bool:
+def rises(metric: Metric, tp: Law, fn: Law, k: float, n: float) -> bool:
     """Look at some rows and columns: is the utility as monotonic as it should be?
 
     The verdict on a metric comes from small confusion matrices, these are the real

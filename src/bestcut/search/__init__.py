@@ -1,6 +1,6 @@
 """Where the best cut is: one proved search over a table of parts."""
 
-from bestcut.search._changes import RARE
+from bestcut.search._changes import RARE, Changes, Parts, above_chord, times
 from bestcut.search._runs import (
     BestCut,
     Found,
@@ -21,8 +21,11 @@ from bestcut.search._table import consecutive
 __all__ = [
     "RARE",
     "BestCut",
+    "Changes",
     "CutSearch",
     "Found",
+    "Parts",
+    "above_chord",
     "best_cut",
     "best_cut_in_run",
     "best_edge_of",
@@ -33,5 +36,6 @@ __all__ = [
     "gap_scope",
     "gap_to",
     "outside",
+    "times",
     "whole_curve_best",
 ]

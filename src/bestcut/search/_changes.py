@@ -59,8 +59,12 @@ class SearchState(Protocol):
     displaced: tuple[FloatArray, FloatArray]
 
     @property
-    def total_variance(self) -> float:
-        """Variance of the number of positives in all."""
+    def total_mean(self) -> float | FloatArray:
+        """Expected number of positives in all; for each part, if they differ."""
+
+    @property
+    def total_variance(self) -> float | FloatArray:
+        """Variance of the number of positives in all, likewise."""
 
     @property
     def peak(self) -> FloatArray:
@@ -73,6 +77,16 @@ class SearchState(Protocol):
 def times(x: FloatArray, y: FloatArray) -> FloatArray:
     """Multiply, 0 times infinity being 0."""
     return np.where(x == 0.0, 0.0, x * np.where(x == 0.0, 1.0, y))
+
+
+def above_chord(left: FloatArray, right: FloatArray, rise: FloatArray) -> FloatArray:
+    """Return the largest value of a chord and a parabola that vanishes at its ends.
+
+    The parabola is ``rise / 8`` high in the middle.
+    """
+    tilt = np.abs(right - left)
+    inner = (left + right) / 2 + rise / 8 + tilt**2 / np.maximum(2 * rise, 1e-300)
+    return np.where(tilt < rise / 2, inner, np.maximum(left, right))
 
 
 class Changes:
@@ -97,7 +111,7 @@ class Changes:
         self.ends: dict[str, tuple[FloatArray, FloatArray]] = {}
         self.bend: dict[str, FloatArray] = {}
         self._take(parts)
-        if ranking.total_variance < RARE:
+        if np.min(ranking.total_variance) < RARE:
             self._by_strata()
         else:
             self._by_layers()
@@ -119,7 +133,7 @@ class Changes:
         self.fn_variance = below[1, last] + spread_out, below[1, last]
         self.most_probable = ranking.peak[first]
         added = above[1, last] - above[1, first]
-        self.mean = float(above[0, -1]) + ranking.ends[1].positives
+        self.mean = ranking.total_mean
         self.variance = ranking.total_variance + np.maximum(spread_out - added, 0.0)
 
     def at(self, places: IndexArray, parts: Parts) -> Changes:
@@ -130,6 +144,21 @@ class Changes:
         out.bend = {name: bend[places] for name, bend in self.bend.items()}
         out.cap = self.cap[places]
         return out
+
+    def bent(self, mean: FloatArray) -> FloatArray:
+        """Return how much the second difference of G may be below 0, at least 0.
+
+        `mean` is the mean probability of each part.
+        """
+        m = mean
+        bend = (
+            times(m**2, self.bend["11"])
+            + times(2 * m * (1 - m), self.bend["01"])
+            + times((1 - m) ** 2, self.bend["00"])
+        )
+        # The sum may cancel.
+        bend += 8 * EPS * sum(np.abs(x) for x in self.bend.values())
+        return np.maximum(bend, 0.0)
 
     def caps(self) -> FloatArray:
         """Return bounds on the expected utility of the cuts of parts and their edges.
@@ -143,7 +172,7 @@ class Changes:
             np.where(low == 0.0, np.minimum(1.0, high), low),
             np.where(high == self.n, np.maximum(self.n - 1.0, low), high),
         )
-        if self.ranking.total_variance < RARE:
+        if np.min(self.ranking.total_variance) < RARE:
             return out._caps_by_strata()
         tails, n_pos = self._layers()
         shape = (tails.size, self.count)

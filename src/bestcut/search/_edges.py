@@ -119,6 +119,11 @@ class Edges:
         return out
 
     @property
+    def total_mean(self) -> float:
+        """Expected number of positives in all."""
+        return float(self.above[0, -1]) + self.ends[1].positives
+
+    @property
     def total_variance(self) -> float:
         """Variance of the number of positives in all."""
         return float(self.above[1, -1]) + self.ends[1].variance

@@ -18,7 +18,7 @@ from bestcut.counts import (
     Side,
 )
 from bestcut.metrics import Metric
-from bestcut.search._changes import Changes, Parts, times
+from bestcut.search._changes import Changes, Parts, above_chord, times
 from bestcut.search._edges import Edges
 from bestcut.search._table import Table
 
@@ -274,15 +274,7 @@ class CutSearch(Edges):
 
     def reach(self, parts: Parts, bounds: Changes) -> FloatArray:
         """Return a bound on the expected utility of the cuts inside each part."""
-        m, size, half = parts.mean, parts.size, parts.dispersion / 2
-        bend = (
-            times(m**2, bounds.bend["11"])
-            + times(2 * m * (1 - m), bounds.bend["01"])
-            + times((1 - m) ** 2, bounds.bend["00"])
-        )
-        # The sum may cancel, and a rise is at least 0.
-        bend += 8 * EPS * sum(np.abs(x) for x in bounds.bend.values())
-        bend = np.maximum(bend, 0.0)
+        size, half = parts.size, parts.dispersion / 2
         (a_lo, a_hi), (b_lo, b_hi) = bounds.ends["a"], bounds.ends["b"]
         largest = np.maximum.reduce([abs(a_lo), abs(a_hi), abs(b_lo), abs(b_hi)])
         wrong = times(self._displacement(parts), largest)
@@ -302,14 +294,8 @@ class CutSearch(Edges):
                 )
             )
             span = np.maximum(a_hi, b_hi) - np.minimum(a_lo, b_lo)
-            rise = times(size**2, bend)
-            # The largest of a chord and a parabola that vanishes at its ends.
-            tilt = np.abs(right - left)
-            inner = (
-                (left + right) / 2 + rise / 8 + tilt**2 / np.maximum(2 * rise, 1e-300)
-            )
-            top = np.where(tilt < rise / 2, inner, np.maximum(left, right))
-            top = top + times(half, span) + wrong
+            rise = times(size**2, bounds.bent(parts.mean))
+            top = above_chord(left, right, rise) + times(half, span) + wrong
             top += 16 * EPS * (np.abs(left) + np.abs(right) + np.abs(top))
         top = np.fmin(np.where(np.isnan(top), np.inf, top), bounds.cap)
         return np.where(size > 1, top, -np.inf)

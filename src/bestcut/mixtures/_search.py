@@ -1,0 +1,234 @@
+"""The best cut for the mean over draws, with a proof that there is no better one.
+
+What `bestcut.search` proves of one curve holds for every draw. Between two cuts the
+curve of a draw lies below a chord and a parabola (Lemma 10), so the mean of the curves
+lies below the mean of the chords and the mean of the parabolas.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
+from bestcut.counts import NOBODY, Law, Side, trimmed
+from bestcut.metrics import Metric, score_bound
+from bestcut.mixtures._cuts import MixtureCuts
+from bestcut.search import RARE, BestCut, Changes, Parts, above_chord, times
+from bestcut.uncertain import Draws
+
+_GROUPS, _SPLIT = 24, 8
+_SHORT, _SHORT_IF_RARE = 600, 6000  # instances with which every cut is looked at
+_TOGETHER = 128  # cuts that are looked at together
+_ALL = 64  # cuts that are looked at one by one sooner than bounded
+_WORTHLESS = 1e-13  # relative to the best score: what is worth less is left out
+
+
+class _State:
+    """The parts between cuts, once for every draw: what `Changes` wants to know.
+
+    Part i of draw b stands at i + b * n_parts, edge i of draw b at i + b * n_edges.
+    """
+
+    def __init__(self, cuts: MixtureCuts, edges: IndexArray, draws: IndexArray) -> None:
+        self.metric, self.n, self.sign = cuts.metric, cuts.n, cuts.metric.sign
+        self.proved = score_bound(cuts.metric, cuts.n)
+        self._cuts, self._draws = cuts, draws
+        self.start = np.tile(edges, draws.size)
+        listed = edges.tolist()
+        self.above, self.below = (
+            np.stack([cuts.sums[c][i][:2, draws] for c in listed], axis=2).reshape(2, -1)
+            for i in (0, 1)
+        )
+        self.ends: tuple[Side, Side] = (NOBODY, NOBODY)
+        self.displaced = np.zeros(self.start.size), np.zeros(self.start.size)
+        lowest = [
+            cuts.draws.rows(c - 1, c)[0, draws] if c else np.ones(draws.size)
+            for c in listed
+        ]
+        self.peak = np.stack(lowest, axis=1).ravel()
+
+    def of_parts(self, parts: int) -> None:
+        """Say what all instances are like, for each of so many parts of every draw."""
+        total = self._cuts.total[:2, self._draws]
+        self.total_mean, self.total_variance = np.repeat(total, parts, axis=1)
+
+    def total_law(self) -> Law:
+        """Return the law of the number of positives in all, of a single draw."""
+        cuts, (b,) = self._cuts, self._draws.tolist()
+        law = cuts.law(0, below=True)
+        return trimmed(law.start, law.pmf[:, b])
+
+
+class MixtureSearch:
+    """The search for the best allowed cut.
+
+    Parameters
+    ----------
+    cuts : MixtureCuts
+        The cuts of the ranking.
+    allowed : ndarray of bool, shape (n + 1,)
+        Which of them may be taken.
+    """
+
+    def __init__(self, cuts: MixtureCuts, allowed: BoolArray) -> None:
+        self.cuts, self.allowed, self.n = cuts, allowed, cuts.n
+        self.metric, self.sign = cuts.metric, cuts.metric.sign
+        self.allowed_before = np.concatenate([[0], np.cumsum(allowed)])
+        self.best = BestCut(int(np.argmax(allowed)), -np.inf, 0.0, -np.inf)
+
+    def run(self) -> BestCut:
+        """Return the best allowed cut, and a bound on what any of them is worth."""
+        if self._is_short() or not np.isfinite(score_bound(self.metric, self.n)):
+            return self._look_at_all()
+        edges = self._places(0, self.n, _GROUPS)
+        groups = edges[:-1], edges[1:]
+        upper = -np.inf
+        while groups[0].size:
+            self._look_at(np.unique(np.concatenate(groups)))
+            if int(self._is_open(*groups).sum()) <= _ALL:
+                break
+            reach = self._reach(*groups)
+            kept = (reach > self._enough()) & (self._is_open(*groups) > 0)
+            left = int(self._is_open(groups[0][kept], groups[1][kept]).sum())
+            upper = max(upper, float(np.max(reach[~kept], initial=-np.inf)))
+            pieces = [
+                self._places(a, b, _SPLIT)
+                for a, b in zip(groups[0][kept], groups[1][kept], strict=True)
+            ]
+            if left > self.n // 2 and self._is_stubborn(pieces, groups, kept):
+                groups = groups[0][kept], groups[1][kept]
+                break
+            groups = (
+                np.concatenate([e[:-1] for e in pieces] or [np.empty(0, np.intp)]),
+                np.concatenate([e[1:] for e in pieces] or [np.empty(0, np.intp)]),
+            )
+        self._look_at(
+            np.concatenate(
+                [
+                    a + 1 + np.flatnonzero(self.allowed[a + 1 : b])
+                    for a, b in zip(*groups, strict=True)
+                ]
+                or [np.empty(0, np.intp)]
+            )
+        )
+        # What was left out is worth no more than what was enough then.
+        highest = max(self.best.upper, min(upper, self._enough()))
+        return BestCut(self.best.k, self.best.utility, self.best.error, highest)
+
+    def _is_short(self) -> bool:
+        """Return whether looking at every cut takes less time than bounds do."""
+        rare = float(self.cuts.total[1].min()) < RARE
+        return self.n <= (_SHORT_IF_RARE if rare else _SHORT)
+
+    def _look_at_all(self) -> BestCut:
+        """Look at every allowed cut, some at a time."""
+        cuts = np.flatnonzero(self.allowed)
+        for some in np.split(cuts, range(_TOGETHER, cuts.size, _TOGETHER)):
+            self._look_at(some)
+            self.cuts.forget()
+        return self.best
+
+    def _is_stubborn(
+        self,
+        pieces: list[IndexArray],
+        groups: tuple[IndexArray, IndexArray],
+        kept: BoolArray,
+    ) -> bool:
+        """Return whether bounds leave so much that looking at all cuts is faster."""
+        return bool(kept.all()) and len(pieces) >= _GROUPS * _SPLIT
+
+    def _is_open(self, first: IndexArray, last: IndexArray) -> IndexArray:
+        """Return how many allowed cuts are inside, the edges apart."""
+        return np.maximum(self.allowed_before[last] - self.allowed_before[first + 1], 0)
+
+    def _places(self, first: int, last: int, count: int) -> IndexArray:
+        """Return edges that divide the cuts between two of them."""
+        if last - first <= count:
+            return np.arange(first, last + 1)
+        steps = np.linspace(first, last, count + 1)
+        if first == 0 or last == self.n:
+            # Curves bend most near both ends of the ranking.
+            share = np.linspace(0.0, 1.0, count + 1)
+            near = [first + (last - first) * x for x in (share**3, 1 - (1 - share) ** 3)]
+            ends = [near[0]] * (first == 0) + [near[1]] * (last == self.n)
+            steps = np.sort(np.concatenate([steps, *ends]))
+        return np.unique(np.rint(steps).astype(np.intp))
+
+    def _look_at(self, cuts: IndexArray) -> BestCut:
+        """Evaluate some cuts, and keep the best."""
+        self.cuts.evaluate(cuts)
+        for k in cuts.tolist():
+            if not self.allowed[k]:
+                continue
+            value, error = self.cuts.value(k)
+            utility = self.sign * value
+            upper = max(self.best.upper, utility + error)
+            if (utility, -k) > (self.best.utility, -self.best.k):
+                self.best = BestCut(k, utility, error, upper)
+            else:
+                self.best = BestCut(
+                    self.best.k, self.best.utility, self.best.error, upper
+                )
+        return self.best
+
+    def _enough(self) -> float:
+        """Return what other cuts must be worth more than."""
+        best = self.best.utility
+        return best + self.best.error + _WORTHLESS * abs(best)
+
+    def _reach(self, first: IndexArray, last: IndexArray) -> FloatArray:
+        """Return a bound on the expected utility of the cuts inside each group."""
+        edges = np.unique(np.concatenate([first, last]))
+        size = (last - first).astype(np.float64)
+        totals = [self._changes(first, last, edges, some) for some in self._batches()]
+        bend, left, right, span, cap = np.sum(totals, axis=0) / self.cuts.draws.n_draws
+        values = {k: self.cuts.value(k) for k in edges.tolist()}
+        high = [
+            np.array([self.sign * values[k][0] + values[k][1] for k in side.tolist()])
+            for side in (first, last)
+        ]
+        with np.errstate(invalid="ignore", over="ignore"):
+            left, right = high[0] + left, high[1] + right
+            top = above_chord(left, right, times(size**2, bend)) + span
+            top += 16 * EPS * (np.abs(left) + np.abs(right) + np.abs(top))
+        top = np.fmin(np.where(np.isnan(top), np.inf, top), cap)
+        return np.where(size > 1, top, -np.inf)
+
+    def _batches(self) -> list[IndexArray]:
+        """Return the draws whose bounds are computed together."""
+        rare = self.cuts.total[1] < RARE
+        some = [np.array([b]) for b in np.flatnonzero(rare).tolist()]
+        return [*some, np.flatnonzero(~rare)] if not rare.all() else some
+
+    def _changes(
+        self, first: IndexArray, last: IndexArray, edges: IndexArray, draws: IndexArray
+    ) -> FloatArray:
+        """Return sums over some draws of the bounds that a chord needs, by group."""
+        state = _State(self.cuts, edges, draws)
+        state.of_parts(first.size)
+        size = np.tile((last - first).astype(np.float64), draws.size)
+        found = [self.cuts.parts[a, b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
+        total = np.stack([part.total[draws] for part in found], axis=1).ravel()
+        scatter = np.stack([part.scatter[draws] for part in found], axis=1).ravel()
+        mean = np.clip(total / size, 0.0, 1.0)
+        scatter = scatter * (1 + 1e-12) + 1e-28 * size
+        dispersion = np.minimum(np.sqrt(size * scatter), 2 * size * mean * (1 - mean))
+        step = np.repeat(np.arange(draws.size) * edges.size, first.size)
+        at = [
+            step + np.tile(np.searchsorted(edges, side), draws.size)
+            for side in (first, last)
+        ]
+        parts = Parts(at[0], at[1], size, mean, dispersion)
+        bounds = Changes(state, parts)
+        (a_lo, a_hi), (b_lo, b_hi) = bounds.ends["a"], bounds.ends["b"]
+        half = dispersion / 2
+        with np.errstate(invalid="ignore", over="ignore"):
+            rows = (
+                bounds.bent(mean),
+                times(half, b_hi - b_lo),
+                times(half, a_hi - a_lo),
+                times(half, np.maximum(a_hi, b_hi) - np.minimum(a_lo, b_lo)),
+                bounds.cap,
+            )
+            shape = (draws.size, first.size)
+            return np.stack([row.reshape(shape).sum(axis=0) for row in rows])

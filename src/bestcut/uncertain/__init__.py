@@ -1,0 +1,30 @@
+"""Probabilities that are themselves estimates: draws, and the laws of their counts."""
+
+from bestcut.uncertain._draws import Draws, ListedDraws, MappedDraws
+from bestcut.uncertain._law import (
+    DrawnLaw,
+    convolved_laws,
+    joined_draws,
+    laws_from_sums,
+    laws_of,
+    nothing,
+    with_instances,
+)
+from bestcut.uncertain._probabilities import UncertainProbabilities, mapped
+from bestcut.uncertain._side import DrawnSide
+
+__all__ = [
+    "DrawnLaw",
+    "DrawnSide",
+    "Draws",
+    "ListedDraws",
+    "MappedDraws",
+    "UncertainProbabilities",
+    "convolved_laws",
+    "joined_draws",
+    "laws_from_sums",
+    "laws_of",
+    "mapped",
+    "nothing",
+    "with_instances",
+]

@@ -1,0 +1,239 @@
+"""Laws of counts for many draws of the probabilities, side by side.
+
+A draw gives every instance a probability; given the draw, labels are independent. What
+`bestcut.counts` does for one law is done here for a column of laws at once: counts run
+along the first axis, draws along the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bestcut._types import FloatArray, IndexArray
+from bestcut.counts import (
+    NEGLIGIBLE,
+    SPARED,
+    add_instance,
+    cumulant_matrix,
+    power_sum_count,
+)
+
+SMALL = 0.1  # probabilities this near to 0 or 1 enter through power sums
+_TERMS = power_sum_count(SMALL)
+_FEW = 48  # instances that are added one by one sooner than by power sums
+_LARGEST_MEAN = 400.0  # exp(-mean) must not underflow
+_SHORT = 64  # a shorter law is convolved term by term
+_FAR = 9.5  # standard deviations, see `bestcut.counts`
+_TRIM_EVERY = 16
+
+
+@dataclass(frozen=True)
+class DrawnLaw:
+    """The probability of start + i in draw b is pmf[i, b]."""
+
+    start: int
+    pmf: FloatArray
+
+    @property
+    def counts(self) -> FloatArray:
+        """The values of the window."""
+        return np.arange(self.start, self.start + self.pmf.shape[0], dtype=np.float64)
+
+
+def nothing(n_draws: int) -> DrawnLaw:
+    """Return the laws of no instances."""
+    return DrawnLaw(0, np.ones((1, n_draws)))
+
+
+def _window(pmf: FloatArray) -> tuple[int, int]:
+    """Return the rows that are not negligible in all draws, and a few more."""
+    most = pmf.max(axis=1)
+    low = int(np.searchsorted(np.cumsum(most), NEGLIGIBLE))
+    high = most.size - int(np.searchsorted(np.cumsum(most[::-1]), NEGLIGIBLE))
+    return max(low - SPARED, 0), min(high + SPARED, most.size)
+
+
+def trimmed_laws(start: int, pmf: FloatArray) -> DrawnLaw:
+    """Return laws without ends that are negligible in all draws, each summing to 1."""
+    low, high = _window(pmf)
+    kept = pmf[low:high]
+    return DrawnLaw(start + low, kept / kept.sum(axis=0))
+
+
+def convolved_laws(left: DrawnLaw, right: DrawnLaw) -> DrawnLaw:
+    """Return the laws of the sums of two counts that are independent in each draw."""
+    if left.pmf.shape[0] < right.pmf.shape[0]:
+        left, right = right, left
+    (long, draws), short = left.pmf.shape, right.pmf.shape[0]
+    start, size = left.start + right.start, long + short - 1
+    if short == 1:
+        return DrawnLaw(start, left.pmf * right.pmf)
+    if short <= _SHORT:
+        out = np.zeros((size, draws))
+        for i in range(short):
+            out[i : i + long] += left.pmf * right.pmf[i]
+    else:
+        length = 1 << (size - 1).bit_length()
+        transform = np.fft.rfft(left.pmf, length, axis=0)
+        transform *= np.fft.rfft(right.pmf, length, axis=0)
+        out = np.maximum(np.fft.irfft(transform, length, axis=0)[:size], 0.0)
+    return trimmed_laws(start, out)
+
+
+def with_instances(law: DrawnLaw, p: FloatArray) -> DrawnLaw:
+    """Return the laws with some more instances; `p` has a row for each of them.
+
+    An instance that is probable in the mean is counted as one, less its failure.
+    """
+    probable = p.mean(axis=1) > 0.5
+    ups = int(np.count_nonzero(probable))
+    size, draws = law.pmf.shape
+    table = np.zeros((size + p.shape[0], draws))
+    table[ups : ups + size] = law.pmf
+    work = np.empty_like(table)
+    start, low, high = law.start - ups, ups, ups + size
+    for i, (row, up) in enumerate(zip(p, probable.tolist(), strict=True), start=1):
+        if up:
+            start, low = start + 1, low - 1
+            here = table[low:high][::-1]
+            add_instance(here, 1.0 - row, here, work[: here.shape[0] - 1])
+        else:
+            high += 1
+            here = table[low:high]
+            add_instance(here, row, here, work[: here.shape[0] - 1])
+        if i % _TRIM_EVERY == 0:
+            inner = _window(table[low:high])
+            table[low : low + inner[0]] = 0.0
+            table[low + inner[1] : high] = 0.0
+            low, high = low + inner[0], low + inner[1]
+    return trimmed_laws(start + low, table[low:high])
+
+
+def laws_of(pieces: Iterable[tuple[FloatArray, FloatArray]], n_draws: int) -> DrawnLaw:
+    """Return the laws of the positives among instances that come in pieces.
+
+    A piece has probabilities, a row for each place and a column for each draw, and how
+    many instances each place stands for: one, unless the probabilities are small in all
+    draws, or large.
+    """
+    law = nothing(n_draws)
+    small, large = _PowerSums(n_draws), _PowerSums(n_draws)
+    for p, weight in pieces:
+        if (
+            p.shape[0] <= _FEW
+            and weight.min(initial=1.0) == weight.max(initial=1.0) == 1.0
+        ):
+            law = with_instances(law, p)
+            continue
+        low = p.max(axis=1, initial=0.0) <= SMALL
+        high = p.min(axis=1, initial=1.0) >= 1.0 - SMALL
+        law = with_instances(law, p[~(low | high)])
+        small.add(p[low], weight[low])
+        large.add(1.0 - p[high], weight[high])
+    for side in (small, large):
+        side.close()
+        for part, size in side.laws:
+            law = convolved_laws(law, mirrored(part, size) if side is large else part)
+    return law
+
+
+def mirrored(law: DrawnLaw, size: int) -> DrawnLaw:
+    """Return the laws of `size` minus the count."""
+    return DrawnLaw(size - law.start - law.pmf.shape[0] + 1, law.pmf[::-1])
+
+
+class _PowerSums:
+    """Laws of small probabilities from power sums of their odds, in moderate parts."""
+
+    def __init__(self, n_draws: int) -> None:
+        self.laws: list[tuple[DrawnLaw, int]] = []
+        self._begin(n_draws)
+
+    def _begin(self, n_draws: int) -> None:
+        self._sums = np.zeros((_TERMS, n_draws))
+        self._mean, self._log_none = np.zeros(n_draws), np.zeros(n_draws)
+        self._size = 0.0
+
+    def add(self, p: FloatArray, weight: FloatArray) -> None:
+        """Count some more instances."""
+        if not weight.size:
+            return
+        self._mean += weight @ p
+        self._log_none += weight @ np.log1p(-p)
+        self._size += float(weight.sum())
+        odds = p / (1.0 - p)
+        power = odds.copy()
+        for j in range(power_sum_count(float(p.max()))):
+            self._sums[j] += weight @ power
+            power *= odds
+        if float(self._mean.max()) > _LARGEST_MEAN / 2:
+            self.close()
+
+    def close(self) -> None:
+        """Make the law of what was counted; see `law_from_power_sums`."""
+        terms = int(np.count_nonzero(self._sums.any(axis=1)))
+        size, draws = round(self._size), self._mean.size
+        if size:
+            mean = float(self._mean.max())
+            length = min(size, int(mean + 11.0 * np.sqrt(mean) + 30)) + 1
+            recent = self._sums[:terms][::-1].copy()
+            recent[-2::-2] *= -1.0
+            pmf = np.zeros((terms + length, draws))
+            pmf[terms] = np.exp(self._log_none)
+            for s in range(1, length if terms else 1):
+                np.einsum("jb,jb->b", recent, pmf[s : terms + s], out=pmf[terms + s])
+                pmf[terms + s] /= s
+            law = trimmed_laws(0, np.maximum(pmf[terms:], 0.0))
+            self.laws.append((law, size))
+        self._begin(draws)
+
+
+def laws_from_sums(n: int, sums: FloatArray) -> DrawnLaw:
+    """Return the laws of counts that vary much in all draws, from sums of features.
+
+    See `law_from_sums` in `bestcut.counts` for what they are wrong by. One window holds
+    the laws of all draws, so its counts are those of the lowest and the highest.
+    """
+    kappa = cumulant_matrix(sums.shape[0]) @ sums
+    sigma = np.sqrt(kappa[1])
+    reach = 12.0 * sigma + 30.0
+    start = np.maximum(np.floor(kappa[0] - reach), 0.0)
+    stop = np.minimum(np.floor(kappa[0] + reach), float(n))
+    size = int(np.max(stop - start)) + 1
+    length = 1 << (size - 1).bit_length()
+    omega = 2.0 * np.pi * np.arange(length // 2 + 1) / length
+    omega = omega[omega <= _FAR / float(sigma.min())]
+    exponent = np.zeros((omega.size, sums.shape[1]), dtype=np.complex128)
+    term = np.ones(omega.size, dtype=np.complex128)
+    for order, cumulant in enumerate(kappa, start=1):
+        term = term * (1j * omega / order)
+        shifted = cumulant - start if order == 1 else cumulant
+        exponent += np.multiply.outer(term, shifted)
+    transform = np.zeros((length // 2 + 1, sums.shape[1]), dtype=np.complex128)
+    transform[: omega.size] = np.exp(exponent).conj()
+    # Beyond its own reach a draw's series is not to be trusted, nor needed.
+    transform[: omega.size][omega[:, None] > _FAR / sigma] = 0.0
+    each = np.maximum(np.fft.irfft(transform, length, axis=0)[:size], 0.0)
+    possible = np.arange(size)[:, None] <= stop - start
+    each *= possible
+    first = int(start.min())
+    pmf = np.zeros((int(stop.max()) - first + 1, sums.shape[1]))
+    for b, begin in enumerate((start - first).astype(np.intp).tolist()):
+        room = min(size, pmf.shape[0] - begin)
+        pmf[begin : begin + room, b] = each[:room, b]
+    return trimmed_laws(first, pmf)
+
+
+def joined_draws(parts: list[tuple[IndexArray, DrawnLaw]], n_draws: int) -> DrawnLaw:
+    """Return the laws of all draws, from those of some and of the others."""
+    if len(parts) == 1:
+        return parts[0][1]
+    start = min(law.start for _, law in parts)
+    stop = max(law.start + law.pmf.shape[0] for _, law in parts)
+    pmf = np.zeros((stop - start, n_draws))
+    for draws, law in parts:
+        pmf[law.start - start : law.start - start + law.pmf.shape[0], draws] = law.pmf
+    return DrawnLaw(start, pmf)

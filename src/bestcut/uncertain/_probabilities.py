@@ -1,0 +1,140 @@
+"""Probabilities that are known only as draws: what people pass in."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bestcut import _errors as errors
+from bestcut._types import FloatArray, IndexArray
+from bestcut._validation import check_matrix
+from bestcut.uncertain._draws import Draws, ListedDraws, MappedDraws
+
+
+class UncertainProbabilities:
+    """Probabilities that are themselves estimates: draws of what they may be.
+
+    Every draw gives all instances a probability. One draw is right for the whole batch,
+    it is not known which: so errors that instances share do not average out.
+    `bestcut.decide` and all that takes probabilities takes these too, and averages over
+    the draws.
+
+    Made by `bestcut.Calibration`, or from draws of your own: the members of an
+    ensemble, passes with dropout, a posterior.
+
+    Parameters
+    ----------
+    draws : array-like of shape (n_draws, n)
+        A row for each draw, a column for each instance.
+
+    Attributes
+    ----------
+    n_draws : int
+        How many draws there are; ``len()`` is the number of instances.
+    mean, std : ndarray of shape (n,)
+        Mean and standard deviation of the draws, for each instance.
+    one_ranking : bool
+        Whether all draws rank the instances alike. Then some cut of that ranking is
+        the best of all predictions; if not, a decision's ``gap`` says what may be lost.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> p = bestcut.UncertainProbabilities([[0.9, 0.5, 0.2], [0.7, 0.3, 0.2]])
+    >>> p
+    UncertainProbabilities(3 instances, 2 draws, one ranking)
+    >>> p.mean.round(2).tolist()
+    [0.8, 0.4, 0.2]
+    >>> bestcut.decide(p, "f1").labels.tolist()
+    [True, True, False]
+    """
+
+    def __init__(self, draws: Any) -> None:
+        table = check_matrix(draws, name="draws")
+        if table.shape[0] == 0:
+            raise errors.no_draws()
+        self._draws: Draws = ListedDraws(np.array(table.T, order="C"))
+
+    @classmethod
+    def _of(cls, draws: Draws) -> UncertainProbabilities:
+        """Return the same for draws that are not all listed."""
+        made = cls.__new__(cls)
+        made._draws = draws
+        return made
+
+    def __len__(self) -> int:
+        return self._draws.n
+
+    @property
+    def n_draws(self) -> int:
+        """How many draws there are."""
+        return self._draws.n_draws
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """Mean of the draws, for each instance."""
+        return _read_only(self._draws.mean())
+
+    @cached_property
+    def std(self) -> FloatArray:
+        """Standard deviation of the draws, for each instance."""
+        return _read_only(self._draws.std())
+
+    def draws(self, first: int = 0, last: int | None = None) -> FloatArray:
+        """Return the draws of instances `first` to `last` - 1.
+
+        All of them at once are n_draws times as many numbers as there are instances:
+        take a large batch in blocks.
+
+        Parameters
+        ----------
+        first, last : int, optional
+            Which instances, as in a slice; all of them by default.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, last - first)
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> p = bestcut.UncertainProbabilities([[0.9, 0.5, 0.2], [0.7, 0.3, 0.2]])
+        >>> p.draws(1, 3).tolist()
+        [[0.5, 0.2], [0.3, 0.2]]
+        """
+        start, stop, _ = slice(first, last).indices(len(self))
+        return self._draws.rows(start, max(stop, start)).T.copy()
+
+    @cached_property
+    def _order(self) -> IndexArray:
+        return self._draws.ranking()
+
+    @cached_property
+    def _ranked(self) -> Draws:
+        """The draws of the instances from the most probable down."""
+        return self._draws.taken(self._order)
+
+    @cached_property
+    def one_ranking(self) -> bool:
+        """Whether all draws rank the instances alike."""
+        return self._ranked.is_ranked()
+
+    def __repr__(self) -> str:
+        alike = "one ranking" if self.one_ranking else "several rankings"
+        n = "1 instance" if len(self) == 1 else f"{len(self)} instances"
+        return f"UncertainProbabilities({n}, {self.n_draws} draws, {alike})"
+
+
+def mapped(place: FloatArray, values: FloatArray) -> UncertainProbabilities:
+    """Return the probabilities of scores, by maps that share their knots.
+
+    See `MappedDraws`.
+    """
+    return UncertainProbabilities._of(MappedDraws(place, values))
+
+
+def _read_only(array: FloatArray) -> FloatArray:
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,77 @@
+"""One side of a cut, or any group of instances, in all draws."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from bestcut._types import FloatArray
+from bestcut.counts import LEAST_VARIANCE, ROOM, Law, SummedSide, trimmed
+from bestcut.uncertain._draws import Draws
+from bestcut.uncertain._law import DrawnLaw, joined_draws, laws_from_sums, laws_of
+
+
+class DrawnSide:
+    """A group of instances, as far as the numbers of its positives are concerned.
+
+    Attributes
+    ----------
+    n, n_draws : int
+        How many instances, and how many draws.
+    sums : ndarray of shape (ROOM + 1, n_draws)
+        Sums of the features of `bestcut.counts`, and of the negatives.
+    """
+
+    def __init__(
+        self, draws: Draws, sums: FloatArray | None = None, law: DrawnLaw | None = None
+    ) -> None:
+        self.draws, self.n, self.n_draws = draws, draws.n, draws.n_draws
+        if sums is None:
+            sums = draws.part_sums(np.array([0, draws.n]))[0][:, 0]
+        self.sums = sums
+        if law is not None:
+            self.__dict__["law"] = law
+
+    @property
+    def positives(self) -> FloatArray:
+        """Expected number of positives, in each draw."""
+        return self.sums[0]
+
+    @property
+    def negatives(self) -> FloatArray:
+        """Expected number of negatives, in each draw."""
+        return self.sums[ROOM]
+
+    @property
+    def variance(self) -> FloatArray:
+        """Variance of the number of positives, in each draw."""
+        return self.sums[1]
+
+    @cached_property
+    def law(self) -> DrawnLaw:
+        """The laws of the number of positives."""
+        much = self.variance >= LEAST_VARIANCE
+        parts = []
+        for chosen in (much, ~much):
+            draws = np.flatnonzero(chosen)
+            if draws.size and chosen is much:
+                law = laws_from_sums(self.n, self.sums[:ROOM, draws])
+                parts.append((draws, law))
+            elif draws.size:
+                law = laws_of(self.draws.only(draws).pieces(), draws.size)
+                parts.append((draws, law))
+        return joined_draws(parts, self.n_draws)
+
+    def marginal(self) -> Law:
+        """Return the law of the number of positives over all draws."""
+        return trimmed(self.law.start, self.law.pmf.mean(axis=1))
+
+    def in_draw(self, b: int) -> SummedSide:
+        """Return the group in one draw."""
+        return SummedSide(
+            self.n,
+            self.sums[:ROOM, b].copy(),
+            float(self.negatives[b]),
+            lambda: trimmed(self.law.start, self.law.pmf[:, b]),
+        )
