@@ -28,6 +28,7 @@ LAYERS = [
     "summary",
     "solvers",
     "goals",
+    "mixtures",
     "calibration",
     "_decide",
     "_empirical",

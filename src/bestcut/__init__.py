@@ -18,6 +18,7 @@ from bestcut.calibration import (
     estimate_prevalence,
 )
 from bestcut.files import FileDecision, FileError, decide_file
+from bestcut.goals import Certain
 from bestcut.many import Decisions, SampledDecision, decide_each, decide_from_samples
 from bestcut.metrics import check_metric
 from bestcut.scores import (
@@ -37,6 +38,7 @@ __all__ = [
     "Bracket",
     "CalibrationBin",
     "CalibrationCheck",
+    "Certain",
     "ConfusionDistribution",
     "Cut",
     "Decision",

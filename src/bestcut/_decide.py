@@ -6,20 +6,41 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._errors import InfeasibleError
 from bestcut._types import BoolArray, CountArray, FloatArray
 from bestcut._validation import check_bounds, check_finite_real, check_probabilities
-from bestcut.goals import DistributionGoal, Goal, GoalSearch, Mean, check_goal
+from bestcut.goals import (
+    Certain,
+    DistributionGoal,
+    Goal,
+    GoalSearch,
+    Mean,
+    ProbAtLeast,
+    check_goal,
+)
 from bestcut.metrics import Metric, get, require_ranking
-from bestcut.scores import Predicted, Prediction
-from bestcut.search import exchange_allowance, gap_in_words, gap_scope
+from bestcut.mixtures import (
+    MixtureCuts,
+    MixtureGoalSearch,
+    MixtureSearch,
+    cuts_that_reach,
+    mean_curve,
+)
+from bestcut.scores import AnyPrediction, Predicted, Prediction
+from bestcut.search import exchange_allowance, gap_in_words, gap_scope, gap_to
 from bestcut.solvers import SOLVERS, Solution, cuts_between, select_solver
+from bestcut.uncertain import Draws, ListedDraws, UncertainProbabilities
 
 _MEAN = Mean()
+_NO_WAY = "Draws of probabilities are decided by cuts of their ranking."
+
+# What constraining metrics must reach: in expectation, or with a probability.
+Floors: TypeAlias = dict[Metric, list[float | Certain]]
 
 
 @dataclass(frozen=True)
@@ -61,6 +82,28 @@ class Ranking:
         eta = np.ascontiguousarray(np.sort(self._p)[::-1])
         eta.flags.writeable = False
         return eta
+
+    def curve(self, metric: Metric, solver: str) -> tuple[FloatArray, float]:
+        """Return the expected score of every cut, and a bound on the error."""
+        curve = SOLVERS[solver].curve(self.eta, metric)
+        return curve.expected_score, curve.error
+
+
+class DrawnRanking:
+    """The same for draws of the probabilities, in the order of their means."""
+
+    def __init__(self, p: UncertainProbabilities) -> None:
+        self._p = p
+
+    @cached_property
+    def eta(self) -> FloatArray:
+        """The mean probabilities from the first in the ranking down."""
+        return self._p.mean[self._p._order]
+
+    def curve(self, metric: Metric, solver: str) -> tuple[FloatArray, float]:
+        """Return the expected score of every cut, and a bound on the error."""
+        value, error = mean_curve(self._p._ranked, metric)
+        return value, float(error.max())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -110,8 +153,8 @@ class Decision(Predicted):
     solver: str
     goal: Goal
     goal_value: float
-    _ranking: Ranking = field(repr=False)
-    _prediction: Prediction = field(repr=False)
+    _ranking: Ranking | DrawnRanking = field(repr=False)
+    _prediction: AnyPrediction = field(repr=False)
 
     @property
     def _eta(self) -> FloatArray:
@@ -120,13 +163,13 @@ class Decision(Predicted):
     @cached_property
     def curve(self) -> ExpectedScoreCurve:
         """The expected score of every cut, computed on first use."""
-        curve = SOLVERS[self.solver].curve(self._eta, self.metric)
-        curve.expected_score.flags.writeable = False
+        expected_score, error = self._ranking.curve(self.metric, self.solver)
+        expected_score.flags.writeable = False
         return ExpectedScoreCurve(
             n_positive=np.arange(self._eta.size + 1),
-            expected_score=curve.expected_score,
+            expected_score=expected_score,
             threshold=np.concatenate([[np.inf], self._eta]),
-            error=curve.error,
+            error=error,
         )
 
     def _facts(self) -> dict[str, str]:
@@ -169,7 +212,7 @@ def decide(
     metric: str | Metric = "f1",
     *,
     goal: Goal = _MEAN,
-    at_least: Mapping[str | Metric, float] | None = None,
+    at_least: Mapping[str | Metric, float | Certain] | None = None,
     min_positives: int = 0,
     max_positives: int | None = None,
     solver: str = "auto",
@@ -181,9 +224,10 @@ def decide(
 
     Parameters
     ----------
-    y_proba : array-like of shape (n,)
+    y_proba : array-like of shape (n,) or UncertainProbabilities
         Calibrated probability of each instance to be positive. Labels are taken to be
-        independent given these.
+        independent given these. Or draws of these probabilities, from
+        `bestcut.calibrate` for example: then expected scores are means over draws.
     metric : str or Metric, default="f1"
         What to maximise: one of `bestcut.metrics.names`, or a metric of your own. A
         loss is minimised.
@@ -191,9 +235,11 @@ def decide(
         What to make large: ``bestcut.goals.Mean()``, the expected score;
         ``ProbAtLeast(c)``, the probability of a score of c or more; ``Quantile(q)``,
         the score's q-quantile, which is cautious for small q.
-    at_least : mapping of str or Metric to float, optional
-        The least expected value of other metrics, for example ``{"precision": 0.9}``.
-        They must satisfy the ranking principle too.
+    at_least : mapping of str or Metric to float or Certain, optional
+        The least expected value of other metrics, for example ``{"precision": 0.9}``;
+        or what their value in this batch must reach, and with which probability:
+        ``{"precision": bestcut.Certain(0.9, probability=0.95)}``. They must satisfy
+        the ranking principle too.
     min_positives, max_positives : int, optional
         Bounds on how many instances may be predicted positive.
     solver : str, default="auto"
@@ -201,7 +247,7 @@ def decide(
         proportional to n after a sort, and for half a million instances or more
         ``"summary"``, which sorts only what is near the cut. ``"quadratic"`` and
         ``"cubic"`` are the paper's algorithms, ``"exhaustive"`` looks at all label
-        vectors.
+        vectors. Draws of probabilities have a way of their own, ``"mixture"``.
 
     Returns
     -------
@@ -235,6 +281,13 @@ def decide(
     0.5913
     """
     chosen_metric = get(metric)
+    if isinstance(y_proba, UncertainProbabilities):
+        require_ranking(chosen_metric, way_out=_NO_WAY)
+        if solver != "auto":
+            raise errors.solver_of_draws(solver)
+        bounds = check_bounds(min_positives, max_positives, len(y_proba))
+        floors = _check_floors(at_least)
+        return _decide_drawn(y_proba, chosen_metric, check_goal(goal), floors, bounds)
     p = check_probabilities(y_proba)
     low, high = check_bounds(min_positives, max_positives, p.size)
     chosen_goal, floors = check_goal(goal), _check_floors(at_least)
@@ -244,7 +297,8 @@ def decide(
     ranking = Ranking(p)
     allowed = None
     if floors:
-        allowed = _feasible(ranking.eta, floors, low, high)
+        one_draw = ListedDraws(ranking.eta[:, None])
+        allowed = _feasible(ranking.eta, one_draw, floors, low, high)
         solution = chosen_solver.solve_among(ranking.eta, chosen_metric, allowed)
     else:
         scores = ranking.eta if chosen_solver.needs_order else p
@@ -281,16 +335,102 @@ def decide(
     )
 
 
-def _check_floors(at_least: Any) -> dict[Metric, float]:
-    """Return the constraining metrics with their least expected values."""
+def _decide_drawn(
+    p: UncertainProbabilities,
+    metric: Metric,
+    goal: Goal,
+    floors: Floors,
+    bounds: tuple[int, int],
+) -> Decision:
+    """Decide for draws of the probabilities.
+
+    Every draw is best served by its own top-k. Where all rank alike that is one
+    prediction, and the best cut is the best of all; where they do not, the mean of what
+    each draw's own top-k would be worth bounds every prediction of k (Lemma 17).
+    """
+    draws, n = p._ranked, len(p)
+    ranking = DrawnRanking(p)
+    own = None
+    if not p.one_ranking and isinstance(draws, ListedDraws):
+        own = draws.each_sorted()
+    try:
+        allowed = _feasible(ranking.eta, draws, floors, *bounds)
+    except InfeasibleError as refusal:
+        if own is not None and _can_be_feasible(ranking.eta, own, floors, bounds):
+            raise errors.infeasible_cut(str(refusal)) from None
+        raise
+    cuts = MixtureCuts(draws, metric)
+    found = MixtureSearch(cuts, allowed).run()
+    k, gap = found.k, gap_to(found.upper, found.utility, found.error)
+    goal_value = metric.sign * found.utility
+    if isinstance(goal, DistributionGoal):
+        k, goal_value, gap = MixtureGoalSearch(goal, cuts, allowed).run(k)
+    value, error = cuts.value(k)
+    scope = gap_scope(n, metric, *floors)
+    if own is not None:
+        most = _feasible(ranking.eta, own, floors, *bounds)
+        gap = _gap_of_rankings(own, metric, goal, most, (value, error, goal_value))
+    positive = p._order[:k]
+    labels = np.zeros(n, dtype=np.bool_)
+    labels[positive] = True
+    labels.flags.writeable = False
+    allowance = float(exchange_allowance(scope, n, k, metric))
+    return Decision(
+        labels=labels,
+        n_positive=k,
+        threshold=float(ranking.eta[k - 1]) if k else np.inf,
+        expected_score=value,
+        error=error,
+        gap=gap + allowance,
+        gap_scope=scope,
+        metric=metric,
+        solver="mixture",
+        goal=goal,
+        goal_value=goal_value if goal != _MEAN else value,
+        _ranking=ranking,
+        _prediction=cuts.prediction(k),
+    )
+
+
+def _gap_of_rankings(
+    own: ListedDraws,
+    metric: Metric,
+    goal: Goal,
+    allowed: BoolArray,
+    chosen: tuple[float, float, float],
+) -> float:
+    """Bound what any prediction could gain, where draws rank differently."""
+    value, error, goal_value = chosen
+    cuts = MixtureCuts(own, metric)
+    best = MixtureSearch(cuts, allowed).run()
+    if not isinstance(goal, DistributionGoal):
+        return gap_to(best.upper, metric.sign * value, error)
+    _, most, gap = MixtureGoalSearch(goal, cuts, allowed).run(best.k)
+    return max(goal.shown(most, metric) - goal.shown(goal_value, metric), 0.0) + gap
+
+
+def _can_be_feasible(
+    eta: FloatArray, own: ListedDraws, floors: Floors, bounds: tuple[int, int]
+) -> bool:
+    """Return whether a prediction that is no cut could satisfy the constraints."""
+    try:
+        _feasible(eta, own, floors, *bounds)
+    except InfeasibleError:
+        return False
+    return True
+
+
+def _check_floors(at_least: Any) -> Floors:
+    """Return the constraining metrics with what they must reach."""
     if at_least is None:
         return {}
     if not isinstance(at_least, Mapping):
         raise errors.not_constraints(at_least)
-    floors: dict[Metric, float] = {}
+    floors: Floors = {}
     for name, floor in at_least.items():
         metric = get(name)
-        check_finite_real(floor, name=f"at_least[{metric.name!r}]")
+        if not isinstance(floor, Certain):
+            check_finite_real(floor, name=f"at_least[{metric.name!r}]")
         if not metric.greater_is_better:
             raise errors.constrained_loss(metric.name)
         require_ranking(
@@ -299,30 +439,64 @@ def _check_floors(at_least: Any) -> dict[Metric, float]:
             "needed to satisfy it.",
             role="`at_least` metric",
         )
-        floors[metric] = max(float(floor), floors.get(metric, -np.inf))
+        floors.setdefault(metric, []).append(
+            floor if isinstance(floor, Certain) else float(floor)
+        )
     return floors
 
 
 def _feasible(
-    eta: FloatArray, floors: dict[Metric, float], low: int, high: int
+    eta: FloatArray, draws: Draws, floors: Floors, low: int, high: int
 ) -> BoolArray:
-    """Return which cuts satisfy all constraints, refusing if none does."""
+    """Return which cuts satisfy all constraints, refusing if none does.
+
+    `eta` are the probabilities in descending order, if they are known: `draws` is one
+    draw then.
+    """
     within = cuts_between(low, high, eta.size)
     allowed = within.copy()
     reach, each = [], True
-    for metric, floor in floors.items():
-        usable = select_solver("auto", metric, eta.size)
-        curve = usable.curve(eta, metric)
-        # A value that may be enough, given its error, is enough.
-        allowed_by_this = curve.expected_score >= floor - curve.error
-        allowed &= allowed_by_this
-        best = low + int(np.argmax(curve.expected_score[low : high + 1]))
-        each = each and bool(np.any(allowed_by_this & within))
-        most = float(curve.expected_score[best])
-        reach.append((metric.name, most, floor, best))
+    for metric, wanted in floors.items():
+        for floor in wanted:
+            if isinstance(floor, Certain):
+                reached, most, best = _certainly(draws, metric, floor, within)
+            else:
+                reached, most, best = _expectedly(eta, draws, metric, floor, within)
+            allowed &= reached
+            each = each and bool(np.any(reached & within))
+            reach.append((metric.name, most, floor, best))
     if not allowed.any():
         raise errors.infeasible(low, high, reach, each)
     return allowed
+
+
+def _expectedly(
+    eta: FloatArray, draws: Draws, metric: Metric, floor: float, within: BoolArray
+) -> tuple[BoolArray, float, int]:
+    """Return which cuts have an expected value, the most there is, and where."""
+    if draws.n_draws == 1:
+        curve = select_solver("auto", metric, eta.size).curve(eta, metric)
+        value, error = curve.expected_score, curve.error
+    else:
+        value, errors_ = mean_curve(draws, metric)
+        error = float(errors_.max())
+    best = int(np.argmax(np.where(within, value, -np.inf)))
+    # A value that may be enough, given its error, is enough.
+    return value >= floor - error, float(value[best]), best
+
+
+def _certainly(
+    draws: Draws, metric: Metric, floor: Certain, within: BoolArray
+) -> tuple[BoolArray, float, int]:
+    """Return which cuts reach a score surely enough; if none, what can be reached."""
+    cuts = MixtureCuts(draws, metric)
+    score, probability = float(floor.score), float(floor.probability)
+    reached = cuts_that_reach(cuts, score, probability, within)
+    if reached.any():
+        return reached, probability, int(np.argmax(reached))
+    search = MixtureGoalSearch(ProbAtLeast(score), cuts, within)
+    best, most, _ = search.run(int(np.argmax(within)))
+    return reached, most, best
 
 
 def _labels(p: FloatArray, solution: Solution) -> BoolArray:

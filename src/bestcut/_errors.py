@@ -205,7 +205,7 @@ def not_one_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
     return ValueError(f"`{name}` must be 1-D; got shape {shape}. {cure}")
 
 
-def no_draws() -> ValueError:
+def no_rows_of_draws() -> ValueError:
     """Return the refusal of probabilities without a single draw."""
     return ValueError(
         "`draws` must have at least one row, a draw of all probabilities; it has none."
@@ -455,15 +455,20 @@ def constrained_loss(metric: str) -> ValueError:
 
 
 def infeasible(
-    low: int, high: int, reach: Sequence[tuple[str, float, float, int]], each: bool
+    low: int, high: int, reach: Sequence[tuple[str, float, Any, int]], each: bool
 ) -> InfeasibleError:
     """Return the refusal of constraints that no prediction satisfies.
 
-    `reach` holds, for each metric, its name, the most it can reach, what was asked, and
-    with how many positives; `each` says whether each can be satisfied by itself.
+    `reach` holds, for each condition, the metric's name, the most it can reach, what
+    was asked, and with how many positives; what was asked is a number, or a `Certain`,
+    and the most is a probability then. `each` says whether each can be satisfied by
+    itself.
     """
     most = "; ".join(
         f"{metric} {best:.6g} (asked {asked:g}), with {k} positive"
+        if isinstance(asked, float)
+        else f"{metric} of at least {asked.score:g} with probability {best:.4g} "
+        f"(asked {asked.probability:g}), with {k} positive"
         for metric, best, asked, k in reach
     )
     return InfeasibleError(
@@ -471,6 +476,25 @@ def infeasible(
         f"positive. The most that each can reach: {most}. "
         f"{'Each can be had, but not all at once. ' if each else ''}"
         "Ask for less, or change the bounds on the number of positives."
+    )
+
+
+def infeasible_cut(refusal: str) -> InfeasibleError:
+    """Return the refusal where draws rank differently, and only cuts were looked at."""
+    told = refusal.replace(
+        "by any prediction with", "by any cut of the ranking by mean probability with"
+    )
+    return InfeasibleError(
+        f"{told} The draws rank the instances differently: whether another prediction "
+        "satisfies it is not known."
+    )
+
+
+def solver_of_draws(solver: str) -> SolverMismatchError:
+    """Return the refusal of a solver for draws of probabilities."""
+    return SolverMismatchError(
+        f"`solver` {solver!r} takes known probabilities, not draws of them. Leave it "
+        "out, or pass `y_proba.mean`."
     )
 
 

@@ -16,12 +16,14 @@ The same argument keeps constraints on expected values simple: the top-k predict
 the best for the objective and for all constraining metrics at once.
 """
 
+from bestcut.goals._certain import Certain as Certain
 from bestcut.goals._goals import (
     DistributionGoal as DistributionGoal,
     Goal,
     Mean,
     ProbAtLeast,
     Quantile,
+    Question as Question,
     check_goal as check_goal,
 )
 from bestcut.goals._search import GoalSearch as GoalSearch

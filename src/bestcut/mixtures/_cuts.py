@@ -192,6 +192,7 @@ class MixtureCuts:
                 del known[cut]
 
     def _linear(self, cut: int) -> tuple[float, float]:
+        assert is_linear(self.metric)
         above, below = self.sums[cut]
         cells = (above[0], above[ROOM], below[0], below[ROOM])
         means = tuple(mean_over_draws(x) for x in cells)
@@ -235,7 +236,9 @@ class MixtureCuts:
         pairs = sorted(set(zip(*(x.tolist() for x in plan.nodes), strict=True)))
         values, error = np.empty(self.draws.n_draws), 0.0
         for pair in pairs:
-            draws = np.flatnonzero((plan.nodes[0] == pair[0]) & (plan.nodes[1] == pair[1]))
+            draws = np.flatnonzero(
+                (plan.nodes[0] == pair[0]) & (plan.nodes[1] == pair[1])
+            )
             values[draws], errors = self._with_rules(cut, pair, draws)
             errors = errors + plan.error[draws] + 64 * EPS * plan.size[draws]
             error += float(errors.sum()) / values.size

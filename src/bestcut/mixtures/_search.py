@@ -11,10 +11,9 @@ import numpy as np
 
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.counts import NOBODY, Law, Side, trimmed
-from bestcut.metrics import Metric, score_bound
+from bestcut.metrics import score_bound
 from bestcut.mixtures._cuts import MixtureCuts
 from bestcut.search import RARE, BestCut, Changes, Parts, above_chord, times
-from bestcut.uncertain import Draws
 
 _GROUPS, _SPLIT = 24, 8
 _SHORT, _SHORT_IF_RARE = 600, 6000  # instances with which every cut is looked at
@@ -36,7 +35,9 @@ class _State:
         self.start = np.tile(edges, draws.size)
         listed = edges.tolist()
         self.above, self.below = (
-            np.stack([cuts.sums[c][i][:2, draws] for c in listed], axis=2).reshape(2, -1)
+            np.stack([cuts.sums[c][i][:2, draws] for c in listed], axis=2).reshape(
+                2, -1
+            )
             for i in (0, 1)
         )
         self.ends: tuple[Side, Side] = (NOBODY, NOBODY)
@@ -139,7 +140,8 @@ class MixtureSearch:
 
     def _is_open(self, first: IndexArray, last: IndexArray) -> IndexArray:
         """Return how many allowed cuts are inside, the edges apart."""
-        return np.maximum(self.allowed_before[last] - self.allowed_before[first + 1], 0)
+        inside = self.allowed_before[last] - self.allowed_before[first + 1]
+        return np.asarray(np.maximum(inside, 0), dtype=np.intp)
 
     def _places(self, first: int, last: int, count: int) -> IndexArray:
         """Return edges that divide the cuts between two of them."""
@@ -149,7 +151,9 @@ class MixtureSearch:
         if first == 0 or last == self.n:
             # Curves bend most near both ends of the ranking.
             share = np.linspace(0.0, 1.0, count + 1)
-            near = [first + (last - first) * x for x in (share**3, 1 - (1 - share) ** 3)]
+            near = [
+                first + (last - first) * x for x in (share**3, 1 - (1 - share) ** 3)
+            ]
             ends = [near[0]] * (first == 0) + [near[1]] * (last == self.n)
             steps = np.sort(np.concatenate([steps, *ends]))
         return np.unique(np.rint(steps).astype(np.intp))
@@ -207,7 +211,8 @@ class MixtureSearch:
         state = _State(self.cuts, edges, draws)
         state.of_parts(first.size)
         size = np.tile((last - first).astype(np.float64), draws.size)
-        found = [self.cuts.parts[a, b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
+        pairs = zip(first.tolist(), last.tolist(), strict=True)
+        found = [self.cuts.parts[pair] for pair in pairs]
         total = np.stack([part.total[draws] for part in found], axis=1).ravel()
         scatter = np.stack([part.scatter[draws] for part in found], axis=1).ravel()
         mean = np.clip(total / size, 0.0, 1.0)

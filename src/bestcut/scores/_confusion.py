@@ -35,8 +35,8 @@ class ConfusionDistribution:
     """What the confusion matrix will be, as far as calibrated probabilities tell.
 
     Made by `bestcut.expected_confusion` and `bestcut.Decision.confusion`. TP and FN
-    are independent if probabilities are known, not if they are drawn; FP and TN are what is left of the predicted positives and
-    negatives.
+    are independent if probabilities are known, not if they are drawn; FP and TN are
+    what is left of the predicted positives and negatives.
 
     Attributes
     ----------

@@ -90,8 +90,8 @@ class MixedPrediction:
         pairs = tp.pmf.shape[0] * fn.pmf.shape[0]
         if pairs > _MANY // 2:
             each = [self.in_draw(b).moments(metric) for b in range(self.n_draws)]
-            mean, std, error = (np.array(x) for x in list(zip(*each, strict=True))[:3])
-            return mean, std**2, float(error.mean())
+            numbers = np.array([one[:3] for one in each]).T
+            return numbers[0], numbers[1] ** 2, float(numbers[2].mean())
         largest = largest_score(metric, self.n)
         mean, square, scale = self._sums(metric, tp, fn)
         error = exact_error(
@@ -104,9 +104,8 @@ class MixedPrediction:
         self, metric: Metric, tp: DrawnLaw, fn: DrawnLaw
     ) -> tuple[FloatArray, FloatArray, float]:
         """Return the means, the variances and the largest expected absolute score."""
-        centre = metric_table(
-            metric, *(np.atleast_1d(x) for x in self._likely()), self
-        )[0, 0]
+        likely_tp, likely_fn = self._likely()
+        centre = metric_table(metric, likely_tp, likely_fn, self)[0, 0]
         first, second, scale = np.zeros((3, self.n_draws))
         step = max(_EVALUATIONS // fn.pmf.shape[0], 1)
         for i in range(0, tp.pmf.shape[0], step):
@@ -121,10 +120,10 @@ class MixedPrediction:
                 total += np.einsum("ab,ab->b", terms @ fn.pmf, caught)
         return centre + first, second - first**2, float(scale.max(initial=0.0))
 
-    def _likely(self) -> tuple[float, float]:
+    def _likely(self) -> tuple[FloatArray, FloatArray]:
         """Return whole numbers near the expected TP and FN."""
         tp, _, fn, _ = self.expected_cells()
-        return float(np.rint(tp)), float(np.rint(fn))
+        return np.rint([tp]), np.rint([fn])
 
     def moments(self, metric: Metric) -> Moments:
         """Return the mean and standard deviation of a metric."""
@@ -170,7 +169,7 @@ class MixedPrediction:
             return np.array([1.0 - one.above(value) for one in each])
         score = metric.sign * metric_table(metric, tp.counts, fn.counts, self)
         reached = (score <= value + utility.tolerance).astype(np.float64)
-        return np.einsum("ab,ab->b", reached @ fn.pmf, tp.pmf)
+        return np.asarray(np.einsum("ab,ab->b", reached @ fn.pmf, tp.pmf))
 
     def level_error(
         self, metric: Metric, utility: UtilityDistribution, q: float
@@ -239,19 +238,20 @@ class MixedRows(Rows):
         # The window of all draws is wide, and most of it is nothing in any one.
         self._row, self._draw = np.nonzero(fn.pmf)
         self._weight = fn.pmf[self._row, self._draw]
-        laws = (Law(law.start, law.pmf.mean(axis=1)) for law in (tp, fn))
-        super().__init__(metric, *laws, n_pred, n)
+        caught, missed = (Law(law.start, law.pmf.mean(axis=1)) for law in (tp, fn))
+        super().__init__(metric, caught, missed, n_pred, n)
 
     def _mass(self, first: IndexArray) -> float:
         """Return the probability of these indices and all beyond."""
         beyond = self._tails[first[self._row], self._draw]
-        return float(self._weight @ beyond) / self._fn.shape[1]
+        return float(self._weight @ beyond) / float(self._fn.shape[1])
 
     def above_by_draw(self, utility: float) -> FloatArray:
         """Return P(U > utility) in every draw."""
         first = self._first(utility + self.tolerance, above=True)
         beyond = self._weight * self._tails[first[self._row], self._draw]
-        return np.bincount(self._draw, beyond, self._fn.shape[1])
+        by_draw = np.bincount(self._draw, beyond, self._fn.shape[1])
+        return by_draw.astype(np.float64)
 
     def _pair_mass(self, rows: IndexArray, index: IndexArray) -> FloatArray:
         """Return the probabilities of some pairs."""

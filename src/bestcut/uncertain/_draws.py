@@ -193,7 +193,7 @@ class MappedDraws(Draws):
     def _steepest(self) -> FloatArray:
         """By how much a map rises at most from each knot to the next."""
         rise = np.diff(self.values, axis=0, append=self.values[-1:])
-        return np.max(rise, axis=1)
+        return np.asarray(np.max(rise, axis=1))
 
     def _cells(self, place: FloatArray) -> tuple[IndexArray, FloatArray]:
         cell = np.minimum(place.astype(np.intp), max(self.values.shape[0] - 2, 0))
@@ -205,7 +205,8 @@ class MappedDraws(Draws):
         after = np.minimum(cell + 1, self.values.shape[0] - 1)
         low, high = self.values[cell], self.values[after]
         # Rounding must not leave the range, nor break the order.
-        return np.minimum(low + share[:, None] * (high - low), high)
+        out: FloatArray = np.minimum(low + share[:, None] * (high - low), high)
+        return out
 
     def rows(self, first: int, last: int) -> FloatArray:
         """Return the draws of instances `first` to `last` - 1: a row for each."""
@@ -223,7 +224,7 @@ class MappedDraws(Draws):
         """Return the mean over draws, for each instance."""
         first = self.values[:, :1]
         mean = first[:, 0] + (self.values - first).mean(axis=1)
-        return np.interp(self.place, np.arange(mean.size), mean)
+        return np.asarray(np.interp(self.place, np.arange(mean.size), mean))
 
     def std(self) -> FloatArray:
         """Return the standard deviation over draws, for each instance."""
@@ -234,7 +235,7 @@ class MappedDraws(Draws):
         low, high = (1.0 - share) ** 2, share**2
         variance = low * here[cell] + high * here[after[cell]]
         variance += 2.0 * share * (1.0 - share) * both[cell]
-        return np.sqrt(np.maximum(variance, 0.0))
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
 
     def ranking(self) -> IndexArray:
         """Return the instances from the highest score down; ties in input order."""

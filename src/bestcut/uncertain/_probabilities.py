@@ -54,7 +54,7 @@ class UncertainProbabilities:
     def __init__(self, draws: Any) -> None:
         table = check_matrix(draws, name="draws")
         if table.shape[0] == 0:
-            raise errors.no_draws()
+            raise errors.no_rows_of_draws()
         self._draws: Draws = ListedDraws(np.array(table.T, order="C"))
 
     @classmethod

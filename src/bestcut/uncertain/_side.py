@@ -36,17 +36,17 @@ class DrawnSide:
     @property
     def positives(self) -> FloatArray:
         """Expected number of positives, in each draw."""
-        return self.sums[0]
+        return np.asarray(self.sums[0])
 
     @property
     def negatives(self) -> FloatArray:
         """Expected number of negatives, in each draw."""
-        return self.sums[ROOM]
+        return np.asarray(self.sums[ROOM])
 
     @property
     def variance(self) -> FloatArray:
         """Variance of the number of positives, in each draw."""
-        return self.sums[1]
+        return np.asarray(self.sums[1])
 
     @cached_property
     def law(self) -> DrawnLaw:
