@@ -11,9 +11,11 @@ from bestcut._errors import (
     SolverMismatchError,
 )
 from bestcut.calibration import (
+    Calibration,
     CalibrationBin,
     CalibrationCheck,
     adjust_prevalence,
+    calibrate,
     calibration_check,
     estimate_prevalence,
 )
@@ -34,6 +36,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Bracket",
+    "Calibration",
     "CalibrationBin",
     "CalibrationCheck",
     "ConfusionDistribution",
@@ -52,6 +55,7 @@ __all__ = [
     "SolverMismatchError",
     "Surprise",
     "adjust_prevalence",
+    "calibrate",
     "calibration_check",
     "check_metric",
     "counts",
