@@ -11,9 +11,11 @@ from bestcut._errors import (
     SolverMismatchError,
 )
 from bestcut.calibration import (
+    Calibration,
     CalibrationBin,
     CalibrationCheck,
     adjust_prevalence,
+    calibrate,
     calibration_check,
     estimate_prevalence,
 )
@@ -36,6 +38,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Bracket",
+    "Calibration",
     "CalibrationBin",
     "CalibrationCheck",
     "Certain",
@@ -56,6 +59,7 @@ __all__ = [
     "Surprise",
     "UncertainProbabilities",
     "adjust_prevalence",
+    "calibrate",
     "calibration_check",
     "check_metric",
     "counts",

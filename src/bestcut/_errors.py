@@ -233,6 +233,14 @@ def holds_nan(name: str, array: Any, bad: BoolArray) -> ValueError:
     )
 
 
+def holds_infinity(name: str, array: Any, bad: BoolArray) -> ValueError:
+    """Return the refusal of infinity where it has no meaning."""
+    return ValueError(
+        f"`{name}` must be finite; got {_first(name, array, bad)} "
+        f"({_how_many(bad)}). Drop these entries, or clip them to a large number."
+    )
+
+
 def not_weights(name: str, array: Any, bad: BoolArray) -> ValueError:
     """Return the refusal of what cannot be weights."""
     return ValueError(
@@ -534,6 +542,33 @@ def unreadable_summary(reason: str) -> ValueError:
     """Return the refusal of bytes that are not a summary."""
     return ValueError(
         f"`data` is not a score summary: {reason}. Pass what `ScoreSummary.to_bytes` "
+        "returned."
+    )
+
+
+# --- calibration ---------------------------------------------------------------------
+
+
+def no_labels() -> ValueError:
+    """Return the refusal to learn from nothing."""
+    return ValueError(
+        "`y_true` must hold at least one label; got none. Pass scores with labels that "
+        "the model was not fitted on."
+    )
+
+
+def too_many_draws(n_draws: int, most: int) -> ValueError:
+    """Return the refusal of more maps than anyone needs."""
+    return ValueError(
+        f"`n_draws` must be at most {most}; got {n_draws}. Pass 200: more hardly change "
+        "an interval."
+    )
+
+
+def unreadable_calibration(reason: str) -> ValueError:
+    """Return the refusal of bytes that are not a calibration."""
+    return ValueError(
+        f"`data` is not a calibration: {reason}. Pass what `Calibration.to_bytes` "
         "returned."
     )
 

@@ -1,0 +1,394 @@
+"""From labelled scores to probabilities that say how sure they are."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import Any
+
+import numpy as np
+
+from bestcut import _errors as errors
+from bestcut._types import FloatArray
+from bestcut._validation import (
+    check_kind,
+    check_labels,
+    check_option,
+    check_scores,
+    check_whole_number,
+)
+from bestcut.calibration._posterior import (
+    MOST_KNOTS,
+    cells_of,
+    knots_of,
+    mixture_draws,
+    projection_draws,
+    spline_draws,
+)
+
+_METHODS = {
+    "auto": mixture_draws,
+    "projection": projection_draws,
+    "spline": spline_draws,
+}
+_NAMES = tuple(_METHODS)  # their order is part of the stored form
+_PROBABILITY, _ANY = 0, 1  # kinds of scores; part of the stored form
+_LOWEST, _HIGHEST = -750.0, 40.0  # beyond the logit of every float inside (0, 1)
+_LARGEST = 1e150  # so that squares are numbers
+
+_MAGIC, _VERSION = b"bestcut.calibr.\0", 1
+_HEADER = struct.Struct("<16sHI")  # magic, version, checksum of what follows
+_FACTS = struct.Struct("<BBqqIIdd")  # method, kind, labels, positives, shape, range
+_MOST_LABELS = 1 << 53
+_MOST_DRAWS = 100_000
+
+
+class Calibration:
+    """What labels say, and leave open, about the map from scores to probabilities.
+
+    `calibrate` makes it. It holds draws of nondecreasing maps that fit the labels; how
+    far they differ is how little the labels say. Between knots a draw is linear in a
+    coordinate u, a fixed increasing function of the score; beyond the outermost knots
+    it is constant.
+
+    Attributes
+    ----------
+    knots : ndarray of shape (n_knots,)
+        Places of the knots, in the coordinate u, strictly increasing.
+    values : ndarray of shape (n_draws, n_knots)
+        Each draw's probabilities at the knots, nondecreasing.
+    n_labelled, n_positive : int
+        How many labels there were, and how many of them positive.
+    n_draws : int
+        How many maps there are.
+    method : str
+        Which posterior the draws are from.
+    score_range : tuple of float
+        The smallest and the largest labelled score.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bestcut
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.random(500)
+    >>> labels = rng.random(500) < scores**2
+    >>> calibration = bestcut.calibrate(labels, scores)
+    >>> draws = calibration.probabilities([0.2, 0.8])
+    >>> draws.shape
+    (200, 2)
+    >>> draws.mean(axis=0).round(1).tolist()
+    [0.0, 0.6]
+    """
+
+    def __init__(
+        self,
+        *,
+        knots: FloatArray,
+        values: FloatArray,
+        kind: int,
+        n_labelled: int,
+        n_positive: int,
+        method: str,
+        score_range: tuple[float, float],
+    ) -> None:
+        self.knots = knots
+        self.values = values
+        for array in (knots, values):
+            array.flags.writeable = False
+        self._kind = kind
+        self.n_labelled = n_labelled
+        self.n_positive = n_positive
+        self.method = method
+        self.score_range = score_range
+
+    @property
+    def n_draws(self) -> int:
+        """How many maps there are."""
+        return int(self.values.shape[0])
+
+    def map(self, scores: Any) -> FloatArray:
+        """Return the coordinate u of some scores.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,)
+            Scores of the same model as the labelled ones.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Nondecreasing in the scores.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> bestcut.calibrate([0, 1], [0.25, 0.75]).map([0.0, 0.5]).tolist()
+        [-750.0, 0.0]
+        """
+        return _coordinate(_finite(scores, name="scores"), self._kind)
+
+    def probabilities(self, scores: Any, draws: slice = slice(None)) -> FloatArray:
+        """Return the probabilities of some scores under each map.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,)
+            Scores of the same model as the labelled ones.
+        draws : slice, optional
+            Which of the maps; all of them by default.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n)
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> calibration = bestcut.calibrate([0, 1, 0, 1], [0.1, 0.6, 0.4, 0.9])
+        >>> calibration.probabilities([0.5, 0.7, 0.8], slice(10)).shape
+        (10, 3)
+        """
+        u, values = self.map(scores), self.values[draws]
+        if self.knots.size == 1:
+            return np.repeat(values, u.size, axis=1)
+        at = np.searchsorted(self.knots, u, side="right") - 1
+        at = np.clip(at, 0, self.knots.size - 2)
+        share = (u - self.knots[at]) / (self.knots[at + 1] - self.knots[at])
+        share = np.clip(share, 0.0, 1.0)
+        low, high = values[:, at], values[:, at + 1]
+        return np.asarray(np.minimum(low + share * (high - low), high))
+
+    def to_bytes(self) -> bytes:
+        """Return the calibration as bytes, about 8 for each value.
+
+        Returns
+        -------
+        bytes
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> data = bestcut.calibrate([0, 1], [0.2, 0.7]).to_bytes()
+        >>> bestcut.Calibration.from_bytes(data).n_labelled
+        2
+        """
+        facts = _FACTS.pack(
+            _NAMES.index(self.method),
+            self._kind,
+            self.n_labelled,
+            self.n_positive,
+            *self.values.shape,
+            *self.score_range,
+        )
+        body = (
+            facts
+            + self.knots.astype("<f8").tobytes()
+            + self.values.astype("<f8").tobytes()
+        )
+        return _HEADER.pack(_MAGIC, _VERSION, zlib.crc32(body)) + body
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Calibration:
+        """Return the calibration that `to_bytes` stored. Safe for bytes from anyone.
+
+        Parameters
+        ----------
+        data : bytes
+            What `to_bytes` returned, in this or an older version of bestcut.
+
+        Returns
+        -------
+        Calibration
+
+        Raises
+        ------
+        ValueError
+            If the bytes are cut off, damaged, of a newer version or something else.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> calibration = bestcut.calibrate([0, 1], [0.2, 0.7])
+        >>> again = bestcut.Calibration.from_bytes(calibration.to_bytes())
+        >>> bool((again.values == calibration.values).all())
+        True
+        """
+        check_kind(data, bytes | bytearray | memoryview, name="data", called="bytes")
+        return cls(**_parts(bytes(data)))
+
+    def __repr__(self) -> str:
+        low, high = self.score_range
+        return (
+            f"Calibration({self.n_labelled} labels, {self.n_positive} positive; scores "
+            f"{low:.6g} to {high:.6g}; {self.n_draws} maps, which differ by "
+            f"{self._doubt():.2g} (standard deviation) at a typical knot)"
+        )
+
+    def _doubt(self) -> float:
+        """Return the standard deviation of the maps, in the root mean square."""
+        return float(np.sqrt(np.mean(np.var(self.values, axis=0))))
+
+
+def calibrate(
+    y_true: Any,
+    scores: Any,
+    *,
+    method: str = "auto",
+    n_draws: int = 200,
+    random_state: int = 0,
+) -> Calibration:
+    """Learn from labels which probabilities scores stand for, and how surely.
+
+    Probabilities that a model or a calibrator states are estimates. This returns not
+    one map from scores to probabilities but draws of nondecreasing maps, as different
+    from each other as the labels allow.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (m,)
+        Labels, 0 or 1.
+    scores : array-like of shape (m,)
+        Scores of these instances from a model that was not fitted on them: from
+        cross-validation, or of data held out. Probabilities, or any finite numbers
+        that are larger where a positive is more likely.
+    method : {"auto", "spline", "projection"}, default="auto"
+        The posterior to draw from: that of smooth maps, that of maps with steps, or
+        half the draws from each.
+    n_draws : int, default=200
+        How many maps to draw.
+    random_state : int, default=0
+        Seed; equal seeds give equal maps.
+
+    Returns
+    -------
+    Calibration
+
+    Raises
+    ------
+    ValueError
+        If there are no labels, or an entry of `scores` is NaN or infinite.
+
+    Notes
+    -----
+    The order of the labelled instances does not matter. Labels of one class only leave
+    much open, and so the maps differ much. Beyond the labelled scores the maps are
+    constant, a guess.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bestcut
+    >>> rng = np.random.default_rng(0)
+    >>> logits = rng.normal(size=1000)
+    >>> labels = rng.random(1000) < 1 / (1 + np.exp(-2 * logits))
+    >>> calibration = bestcut.calibrate(labels, logits)
+    >>> calibration.n_labelled, calibration.n_draws
+    (1000, 200)
+    """
+    chosen = check_option(method, _METHODS, name="method")
+    rows = check_whole_number(
+        n_draws, name="n_draws", least=1, cure="Pass 200 for intervals."
+    )
+    if rows > _MOST_DRAWS:
+        raise errors.too_many_draws(rows, _MOST_DRAWS)
+    seed = check_whole_number(random_state, name="random_state")
+    s = _finite(scores, name="scores")
+    labels = check_labels(y_true, s.size, name="y_true", of="scores")
+    if s.size == 0:
+        raise errors.no_labels()
+    low, high = float(s.min()), float(s.max())
+    kind = _PROBABILITY if 0.0 <= low and high <= 1.0 else _ANY
+    cells = cells_of(_coordinate(s, kind), labels)
+    knots = knots_of(cells)
+    rng = np.random.default_rng(seed)
+    return Calibration(
+        knots=knots,
+        values=_METHODS[chosen](cells, knots, rng, rows),
+        kind=kind,
+        n_labelled=s.size,
+        n_positive=int(np.count_nonzero(labels)),
+        method=chosen,
+        score_range=(low, high),
+    )
+
+
+def _finite(values: Any, *, name: str) -> FloatArray:
+    """Return scores without NaN and infinity."""
+    array = check_scores(values, name=name)
+    bad = np.isinf(array)
+    if bad.any():
+        raise errors.holds_infinity(name, array, bad)
+    return array + 0.0  # no negative zero
+
+
+def _coordinate(scores: FloatArray, kind: int) -> FloatArray:
+    """Return u: log-odds of what are probabilities, else the score itself."""
+    if kind == _ANY:
+        return np.clip(scores, -_LARGEST, _LARGEST)
+    with np.errstate(divide="ignore"):
+        p = np.clip(scores, 0.0, 1.0)
+        return np.clip(np.log(p) - np.log1p(-p), _LOWEST, _HIGHEST)
+
+
+# --- the stored form -----------------------------------------------------------------
+
+
+def _parts(data: bytes) -> dict[str, Any]:
+    """Return what a Calibration is made of, refusing what none can hold."""
+    if len(data) < _HEADER.size + _FACTS.size:
+        reason = f"it has {len(data)} bytes, fewer than a header"
+        raise errors.unreadable_calibration(reason)
+    magic, version, checksum = _HEADER.unpack_from(data)
+    body = data[_HEADER.size :]
+    method, kind, m, positives, rows, columns, low, high = _FACTS.unpack_from(body)
+    numbers = body[_FACTS.size :]
+    reason = ""
+    if magic != _MAGIC:
+        reason = "it begins with something else"
+    elif version != _VERSION:
+        reason = f"it is of version {version}, and this one reads {_VERSION}"
+    elif len(numbers) != 8 * columns * (rows + 1):
+        reason = (
+            f"it has {len(numbers)} bytes where {rows} maps with {columns} knots "
+            "should be"
+        )
+    elif zlib.crc32(body) != checksum:
+        reason = "its checksum is wrong"
+    if reason:
+        raise errors.unreadable_calibration(reason)
+    array = np.frombuffer(numbers, dtype="<f8").astype(np.float64)
+    knots, values = array[:columns], array[columns:].reshape(rows, columns)
+    facts_fit = (
+        method < len(_NAMES)
+        and kind in (_PROBABILITY, _ANY)
+        and 1 <= m <= _MOST_LABELS
+        and 0 <= positives <= m
+        and 1 <= rows <= _MOST_DRAWS
+        and 1 <= columns <= MOST_KNOTS
+        and -np.inf < low <= high < np.inf
+        and (kind == _ANY or (low >= 0.0 and high <= 1.0))
+    )
+    if not (facts_fit and _is_possible(knots, values, kind)):
+        reason = "it holds numbers that no calibration has"
+        raise errors.unreadable_calibration(reason)
+    return {
+        "knots": knots.copy(),
+        "values": values.copy(),
+        "kind": kind,
+        "n_labelled": m,
+        "n_positive": positives,
+        "method": _NAMES[method],
+        "score_range": (low, high),
+    }
+
+
+def _is_possible(knots: FloatArray, values: FloatArray, kind: int) -> bool:
+    """Return whether knots increase, and values are nondecreasing probabilities."""
+    least, most = (_LOWEST, _HIGHEST) if kind == _PROBABILITY else (-_LARGEST, _LARGEST)
+    return bool(
+        np.all((knots >= least) & (knots <= most))
+        and np.all(knots[1:] > knots[:-1])
+        and np.all((values >= 0.0) & (values <= 1.0))
+        and np.all(values[:, 1:] >= values[:, :-1])
+    )
