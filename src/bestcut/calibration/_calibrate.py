@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import warnings
 import zlib
 from typing import Any
 
@@ -25,6 +26,7 @@ from bestcut.calibration._posterior import (
     projection_draws,
     spline_draws,
 )
+from bestcut.uncertain import UncertainProbabilities, mapped
 
 _METHODS = {
     "auto": mixture_draws,
@@ -106,6 +108,53 @@ class Calibration:
     def n_draws(self) -> int:
         """How many maps there are."""
         return int(self.values.shape[0])
+
+    def __call__(self, new_scores: Any) -> UncertainProbabilities:
+        """Return the probabilities of new scores, as far as the labels tell.
+
+        Parameters
+        ----------
+        new_scores : array-like of shape (n,)
+            Scores of a batch, from the model whose scores were labelled.
+
+        Returns
+        -------
+        UncertainProbabilities
+            For `bestcut.decide` and all that takes probabilities.
+
+        Warns
+        -----
+        UserWarning
+            If scores are outside the range of those that have labels, with the share
+            that is: there the maps are constant, which is a guess.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bestcut
+        >>> rng = np.random.default_rng(0)
+        >>> scores = rng.random(500)
+        >>> calibration = bestcut.calibrate(rng.random(500) < scores**2, scores)
+        >>> p = calibration([0.2, 0.8, 0.5])
+        >>> p
+        UncertainProbabilities(3 instances, 200 draws, one ranking)
+        >>> bestcut.decide(p, "f1").labels.tolist()
+        [False, True, True]
+        """
+        scores = _finite(new_scores, name="new_scores")
+        low, high = self.score_range
+        outside = np.count_nonzero((scores < low) | (scores > high))
+        if outside:
+            warnings.warn(
+                f"{outside} of {scores.size} entries of `new_scores` "
+                f"({outside / scores.size:.1%}) are outside the labelled scores, "
+                f"{low:.6g} to {high:.6g}: their probabilities are taken to be those at "
+                "the end of that range. Label some of them.",
+                stacklevel=2,
+            )
+        u = _coordinate(scores, self._kind)
+        place = np.interp(u, self.knots, np.arange(self.knots.size, dtype=np.float64))
+        return mapped(place, np.ascontiguousarray(self.values.T))
 
     def map(self, scores: Any) -> FloatArray:
         """Return the coordinate u of some scores.

@@ -31,7 +31,7 @@ class Certain:
     >>> decision.n_positive
     60
     >>> round(decision.distribution("precision").prob_at_least(0.9), 3)
-    0.97
+    0.969
     """
 
     score: float

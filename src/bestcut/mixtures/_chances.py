@@ -18,7 +18,7 @@ import numpy as np
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.goals import DistributionGoal, Question
 from bestcut.metrics import Metric, agreement_never_hurts
-from bestcut.mixtures._cuts import MixtureCuts
+from bestcut.mixtures._cuts import MixtureCuts, extreme_utility
 from bestcut.scores import (
     MixedRows,
     UtilityDistribution,
@@ -45,17 +45,7 @@ class _ExtremeRows(MixedRows):
         self, index: IndexArray, rows: IndexArray | slice = slice(None)
     ) -> FloatArray:
         a, b = self.count[index], self.fn[rows]
-        return _score(self.metric, a, b, self.n_pred, self._n)
-
-
-def _score(
-    metric: Metric, tp: FloatArray, fn: FloatArray, n_pred: float, n: float
-) -> FloatArray:
-    """Return the utility if `n_pred` were predicted positive, as far as possible."""
-    fp = np.clip(n_pred - tp, 0.0, np.maximum(n - tp - fn, 0.0))
-    tn = np.maximum(n - tp - fn - fp, 0.0)
-    score = metric.score_cells(tp, fp, fn, tn)
-    return metric.sign * np.broadcast_to(score, np.broadcast_shapes(tp.shape, fn.shape))
+        return extreme_utility(self.metric, a, b, self.n_pred, self._n)
 
 
 class Chances:
@@ -71,12 +61,6 @@ class Chances:
         self.cuts, self.metric, self.n = cuts, cuts.metric, cuts.n
         self.rising = agreement_never_hurts(self.metric, self.n)
 
-    def _laws(self, cut: int) -> tuple[DrawnLaw, DrawnLaw]:
-        self.cuts.look(np.array([cut]))
-        tp, fn = (self.cuts.law(cut, below=below) for below in (False, True))
-        # No count beyond what there is, whatever a window has room for.
-        return _cut_off(tp, cut), _cut_off(fn, self.n - cut)
-
     def utility(self, cut: int) -> UtilityDistribution:
         """Return the distribution of the utility of a cut."""
         return self.cuts.prediction(cut).utility(self.metric)
@@ -87,7 +71,7 @@ class Chances:
         The laws are those at the cut `at`, and `n_pred` instances are predicted
         positive: as many, or those of the extreme of a range.
         """
-        tp, fn = self._laws(at)
+        tp, fn = self.cuts.laws(at)
         error = probability_error(tp.pmf.shape[0] + fn.pmf.shape[0])
         if tp.pmf.shape[0] * fn.pmf.shape[0] > _PAIRS and self.rising:
             rows = _ExtremeRows(self.metric, tp, fn, n_pred, self.n)
@@ -97,15 +81,10 @@ class Chances:
         step = max(_EVALUATIONS // missed.size, 1)
         for i in range(0, tp.pmf.shape[0], step):
             caught = tp.counts[i : i + step, None]
-            value = _score(self.metric, caught, missed, float(n_pred), float(self.n))
+            value = extreme_utility(self.metric, caught, missed, n_pred, self.n)
             reached = asked.is_reached(value, asked.utility).astype(np.float64)
             chance += float(np.sum((reached @ fn.pmf) * tp.pmf[i : i + step]))
         return chance / self.cuts.draws.n_draws, error
-
-
-def _cut_off(law: DrawnLaw, most: int) -> DrawnLaw:
-    keep = max(min(law.pmf.shape[0], most - law.start + 1), 1)
-    return DrawnLaw(law.start, law.pmf[:keep])
 
 
 def _tolerance(metric: Metric, largest: float) -> float:
@@ -156,7 +135,7 @@ class MixtureGoalSearch:
         self.gap = self.goal.gap(self.value, law.tolerance, error)
 
     def _may_be_better(self, low: int, high: int) -> bool:
-        tp, fn = self.chances._laws(high)
+        tp, fn = self.chances.cuts.laws(high)
         error = probability_error(tp.pmf.shape[0] + fn.pmf.shape[0])
         asked = self.goal.question(self.value, self.metric, self.tolerance, error)
         return self.chances.chance(asked, high, low)[0] > asked.probability

@@ -132,6 +132,39 @@ class MixtureCuts:
             parts.append(self._short_law(cut, np.flatnonzero(~much), below=below))
         return joined_draws(parts, self.draws.n_draws)
 
+    def laws(self, cut: int) -> tuple[DrawnLaw, DrawnLaw]:
+        """Return the laws of the positives above a cut and below it.
+
+        There are no counts beyond what there is, whatever a window has room for.
+        """
+        self.look(np.array([cut]))
+        above, below = (self.law(cut, below=side) for side in (False, True))
+        return _cut_off(above, cut), _cut_off(below, self.n - cut)
+
+    def highest(self, low: int, high: int) -> float:
+        """Bound the expected utility of all cuts from `low` to `high`.
+
+        That of a metric that never falls when a prediction is corrected; it is what it
+        would be with the positives above `high` and the negatives above `low`.
+        """
+        tp, fn = self.laws(high)
+        n_pairs = tp.pmf.shape[0] * fn.pmf.shape[0]
+        if n_pairs > _PAIRS:
+            return np.inf
+        total, scale = 0.0, 0.0
+        step = max(_EVALUATIONS // fn.pmf.shape[0], 1)
+        for i in range(0, tp.pmf.shape[0], step):
+            caught = tp.counts[i : i + step, None]
+            value = extreme_utility(self.metric, caught, fn.counts, low, self.n)
+            total += float(np.sum((value @ fn.pmf) * tp.pmf[i : i + step]))
+            scale = max(scale, float(np.abs(value).max()))
+        width = tp.pmf.shape[0] + fn.pmf.shape[0]
+        error = exact_error(width, self.n, scale, self.largest)
+        for sums in self.sums[high]:
+            from_sums = np.where(sums[1] >= LEAST_VARIANCE, sums[1], 0.0)
+            error += float(error_of_sums(from_sums).max()) * self.largest
+        return total / self.draws.n_draws + error
+
     def _short_law(
         self, cut: int, draws: IndexArray, *, below: bool
     ) -> tuple[IndexArray, DrawnLaw]:
@@ -301,6 +334,22 @@ class MixtureCuts:
         ]
         values, errors = (np.array(x) for x in zip(*each, strict=True))
         return values, errors
+
+
+def extreme_utility(
+    metric: Metric, tp: FloatArray, fn: FloatArray, n_pred: float, n: float
+) -> FloatArray:
+    """Return the utility if `n_pred` were predicted positive, as far as possible."""
+    fp = np.clip(n_pred - tp, 0.0, np.maximum(n - tp - fn, 0.0))
+    tn = np.maximum(n - tp - fn - fp, 0.0)
+    score = metric.score_cells(tp, fp, fn, tn)
+    shape = np.broadcast_shapes(tp.shape, fn.shape)
+    return np.asarray(metric.sign * np.broadcast_to(score, shape))
+
+
+def _cut_off(law: DrawnLaw, most: int) -> DrawnLaw:
+    keep = max(min(law.pmf.shape[0], most - law.start + 1), 1)
+    return DrawnLaw(law.start, law.pmf[:keep])
 
 
 def _range(least: FloatArray, most: FloatArray) -> SideRange:

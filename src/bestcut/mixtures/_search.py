@@ -7,16 +7,19 @@ lies below the mean of the chords and the mean of the parabolas.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.counts import NOBODY, Law, Side, trimmed
-from bestcut.metrics import score_bound
+from bestcut.metrics import agreement_never_hurts, score_bound
 from bestcut.mixtures._cuts import MixtureCuts
 from bestcut.search import RARE, BestCut, Changes, Parts, above_chord, times
 
 _GROUPS, _SPLIT = 24, 8
-_SHORT, _SHORT_IF_RARE = 600, 6000  # instances with which every cut is looked at
+_SHORT = 128  # instances with which every cut is looked at
+_FEW = 600  # instances with which bounds by extremes take less time
 _TOGETHER = 128  # cuts that are looked at together
 _ALL = 64  # cuts that are looked at one by one sooner than bounded
 _WORTHLESS = 1e-13  # relative to the best score: what is worth less is left out
@@ -116,10 +119,15 @@ class MixtureSearch:
         highest = max(self.best.upper, min(upper, self._enough()))
         return BestCut(self.best.k, self.best.utility, self.best.error, highest)
 
+    @cached_property
+    def by_extremes(self) -> bool:
+        """Whether cuts are bounded by extremes: where few positives are expected."""
+        few = float(self.cuts.total[1].min()) < RARE or self.n <= _FEW
+        return few and agreement_never_hurts(self.metric, self.n)
+
     def _is_short(self) -> bool:
         """Return whether looking at every cut takes less time than bounds do."""
-        rare = float(self.cuts.total[1].min()) < RARE
-        return self.n <= (_SHORT_IF_RARE if rare else _SHORT)
+        return self.n <= _SHORT
 
     def _look_at_all(self) -> BestCut:
         """Look at every allowed cut, some at a time."""
@@ -182,6 +190,14 @@ class MixtureSearch:
 
     def _reach(self, first: IndexArray, last: IndexArray) -> FloatArray:
         """Return a bound on the expected utility of the cuts inside each group."""
+        if self.by_extremes:
+            pairs = zip(first.tolist(), last.tolist(), strict=True)
+            return np.array(
+                [
+                    self.cuts.highest(a + 1, b - 1) if b - a > 1 else -np.inf
+                    for a, b in pairs
+                ]
+            )
         edges = np.unique(np.concatenate([first, last]))
         size = (last - first).astype(np.float64)
         totals = [self._changes(first, last, edges, some) for some in self._batches()]
