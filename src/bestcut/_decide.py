@@ -34,7 +34,7 @@ from bestcut.mixtures import (
 from bestcut.scores import AnyPrediction, Predicted, Prediction
 from bestcut.search import exchange_allowance, gap_in_words, gap_scope, gap_to
 from bestcut.solvers import SOLVERS, Solution, cuts_between, select_solver
-from bestcut.uncertain import Draws, ListedDraws, UncertainProbabilities
+from bestcut.uncertain import ListedDraws, RankedDraws, UncertainProbabilities
 
 _MEAN = Mean()
 _NO_WAY = "Draws of probabilities are decided by cuts of their ranking."
@@ -102,7 +102,7 @@ class DrawnRanking:
 
     def curve(self, metric: Metric, solver: str) -> tuple[FloatArray, float]:
         """Return the expected score of every cut, and a bound on the error."""
-        value, error = mean_curve(self._p._ranked, metric)
+        value, error = mean_curve(self._p._cuts, metric)
         return value, float(error.max())
 
 
@@ -297,7 +297,7 @@ def decide(
     ranking = Ranking(p)
     allowed = None
     if floors:
-        one_draw = ListedDraws(ranking.eta[:, None])
+        one_draw = RankedDraws(ListedDraws(ranking.eta[:, None]))
         allowed = _feasible(ranking.eta, one_draw, floors, low, high)
         solution = chosen_solver.solve_among(ranking.eta, chosen_metric, allowed)
     else:
@@ -348,18 +348,18 @@ def _decide_drawn(
     prediction, and the best cut is the best of all; where they do not, the mean of what
     each draw's own top-k would be worth bounds every prediction of k (Lemma 17).
     """
-    draws, n = p._ranked, len(p)
+    ranked, n = p._cuts, len(p)
     ranking = DrawnRanking(p)
     own = None
-    if not p.one_ranking and isinstance(draws, ListedDraws):
-        own = draws.each_sorted()
+    if not p.one_ranking and isinstance(ranked.draws, ListedDraws):
+        own = RankedDraws(ranked.draws.each_sorted())
     try:
-        allowed = _feasible(ranking.eta, draws, floors, *bounds)
+        allowed = _feasible(ranking.eta, ranked, floors, *bounds)
     except InfeasibleError as refusal:
         if own is not None and _can_be_feasible(ranking.eta, own, floors, bounds):
             raise errors.infeasible_cut(str(refusal)) from None
         raise
-    cuts = MixtureCuts(draws, metric)
+    cuts = MixtureCuts(ranked, metric)
     found = MixtureSearch(cuts, allowed).run()
     k, gap = found.k, gap_to(found.upper, found.utility, found.error)
     goal_value = metric.sign * found.utility
@@ -375,6 +375,8 @@ def _decide_drawn(
     labels[positive] = True
     labels.flags.writeable = False
     allowance = float(exchange_allowance(scope, n, k, metric))
+    prediction = cuts.prediction(k)
+    ranked.tidy()
     return Decision(
         labels=labels,
         n_positive=k,
@@ -388,12 +390,12 @@ def _decide_drawn(
         goal=goal,
         goal_value=goal_value if goal != _MEAN else value,
         _ranking=ranking,
-        _prediction=cuts.prediction(k),
+        _prediction=prediction,
     )
 
 
 def _gap_of_rankings(
-    own: ListedDraws,
+    own: RankedDraws,
     metric: Metric,
     goal: Goal,
     allowed: BoolArray,
@@ -410,7 +412,7 @@ def _gap_of_rankings(
 
 
 def _can_be_feasible(
-    eta: FloatArray, own: ListedDraws, floors: Floors, bounds: tuple[int, int]
+    eta: FloatArray, own: RankedDraws, floors: Floors, bounds: tuple[int, int]
 ) -> bool:
     """Return whether a prediction that is no cut could satisfy the constraints."""
     try:
@@ -446,7 +448,7 @@ def _check_floors(at_least: Any) -> Floors:
 
 
 def _feasible(
-    eta: FloatArray, draws: Draws, floors: Floors, low: int, high: int
+    eta: FloatArray, draws: RankedDraws, floors: Floors, low: int, high: int
 ) -> BoolArray:
     """Return which cuts satisfy all constraints, refusing if none does.
 
@@ -471,7 +473,7 @@ def _feasible(
 
 
 def _expectedly(
-    eta: FloatArray, draws: Draws, metric: Metric, floor: float, within: BoolArray
+    eta: FloatArray, draws: RankedDraws, metric: Metric, floor: float, within: BoolArray
 ) -> tuple[BoolArray, float, int]:
     """Return which cuts have an expected value, the most there is, and where."""
     if draws.n_draws == 1:
@@ -486,7 +488,7 @@ def _expectedly(
 
 
 def _certainly(
-    draws: Draws, metric: Metric, floor: Certain, within: BoolArray
+    draws: RankedDraws, metric: Metric, floor: Certain, within: BoolArray
 ) -> tuple[BoolArray, float, int]:
     """Return which cuts reach a score surely enough; if none, what can be reached."""
     cuts = MixtureCuts(draws, metric)

@@ -347,7 +347,7 @@ def calibrate(
     if s.size == 0:
         raise errors.no_labels()
     low, high = float(s.min()), float(s.max())
-    kind = _PROBABILITY if 0.0 <= low and high <= 1.0 else _ANY
+    kind = _PROBABILITY if low >= 0.0 and high <= 1.0 else _ANY
     cells = cells_of(_coordinate(s, kind), labels)
     knots = knots_of(cells)
     rng = np.random.default_rng(seed)

@@ -71,7 +71,7 @@ class Chances:
         The laws are those at the cut `at`, and `n_pred` instances are predicted
         positive: as many, or those of the extreme of a range.
         """
-        tp, fn = self.cuts.laws(at)
+        tp, fn = self.cuts.ranked.laws(at)
         error = probability_error(tp.pmf.shape[0] + fn.pmf.shape[0])
         if tp.pmf.shape[0] * fn.pmf.shape[0] > _PAIRS and self.rising:
             rows = _ExtremeRows(self.metric, tp, fn, n_pred, self.n)
@@ -84,7 +84,7 @@ class Chances:
             value = extreme_utility(self.metric, caught, missed, n_pred, self.n)
             reached = asked.is_reached(value, asked.utility).astype(np.float64)
             chance += float(np.sum((reached @ fn.pmf) * tp.pmf[i : i + step]))
-        return chance / self.cuts.draws.n_draws, error
+        return chance / self.cuts.n_draws, error
 
 
 def _tolerance(metric: Metric, largest: float) -> float:
@@ -135,7 +135,7 @@ class MixtureGoalSearch:
         self.gap = self.goal.gap(self.value, law.tolerance, error)
 
     def _may_be_better(self, low: int, high: int) -> bool:
-        tp, fn = self.chances.cuts.laws(high)
+        tp, fn = self.chances.cuts.ranked.laws(high)
         error = probability_error(tp.pmf.shape[0] + fn.pmf.shape[0])
         asked = self.goal.question(self.value, self.metric, self.tolerance, error)
         return self.chances.chance(asked, high, low)[0] > asked.probability

@@ -8,7 +8,7 @@ from bestcut._types import FloatArray
 from bestcut.curve import curve_of
 from bestcut.metrics import Metric, Trait
 from bestcut.mixtures._cuts import MixtureCuts
-from bestcut.uncertain import Draws
+from bestcut.uncertain import RankedDraws
 
 _TOGETHER = 128  # cuts that are looked at together
 _SHORT = 600  # instances with which laws of all draws together take less time
@@ -16,15 +16,16 @@ _SHORT_IF_GENERAL = 20_000
 _QUICK = frozenset({Trait.LINEAR, Trait.SEPARABLE, Trait.AFFINE, Trait.FACTORISED})
 
 
-def mean_curve(draws: Draws, metric: Metric) -> tuple[FloatArray, FloatArray]:
+def mean_curve(ranked: RankedDraws, metric: Metric) -> tuple[FloatArray, FloatArray]:
     """Return the expected score of every cut, and bounds on the errors.
 
     The mean of the curves of all draws; or cut by cut, with all draws together, where
     that takes less time.
     """
+    draws = ranked.draws
     quick = bool(metric.traits & _QUICK)
     if draws.n <= (_SHORT if quick else _SHORT_IF_GENERAL):
-        return _cut_by_cut(MixtureCuts(draws, metric))
+        return _cut_by_cut(MixtureCuts(ranked, metric))
     value, error = np.zeros(draws.n + 1), np.zeros(draws.n + 1)
     for b in range(draws.n_draws):
         one, wrong = curve_of(draws.draw(b), metric).whole()
@@ -38,6 +39,6 @@ def _cut_by_cut(cuts: MixtureCuts) -> tuple[FloatArray, FloatArray]:
     every = np.arange(cuts.n + 1)
     for some in np.split(every, range(_TOGETHER, every.size, _TOGETHER)):
         cuts.evaluate(some)
-        cuts.forget()
+        cuts.ranked.forget()
     value, error = np.array([cuts.value(k) for k in every.tolist()]).T
     return value, error

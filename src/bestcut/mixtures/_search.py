@@ -17,11 +17,11 @@ from bestcut.metrics import agreement_never_hurts, score_bound
 from bestcut.mixtures._cuts import MixtureCuts
 from bestcut.search import RARE, BestCut, Changes, Parts, above_chord, times
 
-_GROUPS, _SPLIT = 24, 8
+_GROUPS, _SPLIT = 16, 4
 _SHORT = 128  # instances with which every cut is looked at
 _FEW = 600  # instances with which bounds by extremes take less time
 _TOGETHER = 128  # cuts that are looked at together
-_ALL = 64  # cuts that are looked at one by one sooner than bounded
+_ALL = 8  # cuts that are looked at one by one sooner than bounded
 _WORTHLESS = 1e-13  # relative to the best score: what is worth less is left out
 
 
@@ -38,28 +38,28 @@ class _State:
         self.start = np.tile(edges, draws.size)
         listed = edges.tolist()
         self.above, self.below = (
-            np.stack([cuts.sums[c][i][:2, draws] for c in listed], axis=2).reshape(
-                2, -1
-            )
+            np.stack(
+                [cuts.ranked.sums[c][i][:2, draws] for c in listed], axis=2
+            ).reshape(2, -1)
             for i in (0, 1)
         )
         self.ends: tuple[Side, Side] = (NOBODY, NOBODY)
         self.displaced = np.zeros(self.start.size), np.zeros(self.start.size)
         lowest = [
-            cuts.draws.rows(c - 1, c)[0, draws] if c else np.ones(draws.size)
+            cuts.ranked.draws.rows(c - 1, c)[0, draws] if c else np.ones(draws.size)
             for c in listed
         ]
         self.peak = np.stack(lowest, axis=1).ravel()
 
     def of_parts(self, parts: int) -> None:
         """Say what all instances are like, for each of so many parts of every draw."""
-        total = self._cuts.total[:2, self._draws]
+        total = self._cuts.ranked.total[:2, self._draws]
         self.total_mean, self.total_variance = np.repeat(total, parts, axis=1)
 
     def total_law(self) -> Law:
         """Return the law of the number of positives in all, of a single draw."""
         cuts, (b,) = self._cuts, self._draws.tolist()
-        law = cuts.law(0, below=True)
+        law = cuts.ranked.law(0, below=True)
         return trimmed(law.start, law.pmf[:, b])
 
 
@@ -122,7 +122,7 @@ class MixtureSearch:
     @cached_property
     def by_extremes(self) -> bool:
         """Whether cuts are bounded by extremes: where few positives are expected."""
-        few = float(self.cuts.total[1].min()) < RARE or self.n <= _FEW
+        few = float(self.cuts.ranked.total[1].min()) < RARE or self.n <= _FEW
         return few and agreement_never_hurts(self.metric, self.n)
 
     def _is_short(self) -> bool:
@@ -134,7 +134,7 @@ class MixtureSearch:
         cuts = np.flatnonzero(self.allowed)
         for some in np.split(cuts, range(_TOGETHER, cuts.size, _TOGETHER)):
             self._look_at(some)
-            self.cuts.forget()
+            self.cuts.ranked.forget()
         return self.best
 
     def _is_stubborn(
@@ -201,7 +201,7 @@ class MixtureSearch:
         edges = np.unique(np.concatenate([first, last]))
         size = (last - first).astype(np.float64)
         totals = [self._changes(first, last, edges, some) for some in self._batches()]
-        bend, left, right, span, cap = np.sum(totals, axis=0) / self.cuts.draws.n_draws
+        bend, left, right, span, cap = np.sum(totals, axis=0) / self.cuts.n_draws
         values = {k: self.cuts.value(k) for k in edges.tolist()}
         high = [
             np.array([self.sign * values[k][0] + values[k][1] for k in side.tolist()])
@@ -216,7 +216,7 @@ class MixtureSearch:
 
     def _batches(self) -> list[IndexArray]:
         """Return the draws whose bounds are computed together."""
-        rare = self.cuts.total[1] < RARE
+        rare = self.cuts.ranked.total[1] < RARE
         some = [np.array([b]) for b in np.flatnonzero(rare).tolist()]
         return [*some, np.flatnonzero(~rare)] if not rare.all() else some
 
@@ -228,7 +228,7 @@ class MixtureSearch:
         state.of_parts(first.size)
         size = np.tile((last - first).astype(np.float64), draws.size)
         pairs = zip(first.tolist(), last.tolist(), strict=True)
-        found = [self.cuts.parts[pair] for pair in pairs]
+        found = [self.cuts.ranked.part(*pair) for pair in pairs]
         total = np.stack([part.total[draws] for part in found], axis=1).ravel()
         scatter = np.stack([part.scatter[draws] for part in found], axis=1).ravel()
         mean = np.clip(total / size, 0.0, 1.0)

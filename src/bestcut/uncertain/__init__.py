@@ -11,6 +11,7 @@ from bestcut.uncertain._law import (
     with_instances,
 )
 from bestcut.uncertain._probabilities import UncertainProbabilities, mapped
+from bestcut.uncertain._ranked import RankedDraws
 from bestcut.uncertain._side import DrawnSide
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Draws",
     "ListedDraws",
     "MappedDraws",
+    "RankedDraws",
     "UncertainProbabilities",
     "convolved_laws",
     "joined_draws",

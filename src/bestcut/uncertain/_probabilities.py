@@ -11,6 +11,7 @@ from bestcut import _errors as errors
 from bestcut._types import FloatArray, IndexArray
 from bestcut._validation import check_matrix
 from bestcut.uncertain._draws import Draws, ListedDraws, MappedDraws
+from bestcut.uncertain._ranked import RankedDraws
 
 
 class UncertainProbabilities:
@@ -115,6 +116,11 @@ class UncertainProbabilities:
     def _ranked(self) -> Draws:
         """The draws of the instances from the most probable down."""
         return self._draws.taken(self._order)
+
+    @cached_property
+    def _cuts(self) -> RankedDraws:
+        """The cuts of these, with what is known of them from one metric to the next."""
+        return RankedDraws(self._ranked)
 
     @cached_property
     def one_ranking(self) -> bool:
