@@ -1,0 +1,85 @@
+"""The search over draws: no cut is better than it says, whatever way it takes."""
+
+import numpy as np
+import pytest
+
+import bestcut
+from bestcut.curve import curve_of
+from bestcut.metrics import get
+from bestcut.mixtures import MixtureCuts, MixtureSearch, _search
+from bestcut.uncertain import RankedDraws
+from mixtures.known import smooth
+
+
+def mean_of_curves(p, metric):
+    curves = [curve_of(p._ranked.draw(b), metric).whole() for b in range(p.n_draws)]
+    values, errors = (np.mean(x, axis=0) for x in zip(*curves, strict=True))
+    return metric.sign * values, errors
+
+
+@pytest.mark.parametrize("metric", ["f1", "mcc", "balanced_accuracy", "jaccard"])
+@pytest.mark.parametrize(
+    ("n", "shift"),
+    [(200, -2.0), (500, 0.0), (1500, -2.0), (1500, -6.0), (20_000, -1.0)],
+)
+def test_the_best_cut_is_the_best_of_the_mean_curve(n, shift, metric):
+    chosen = get(metric)
+    p = smooth(n, n, n_draws=12, shift=shift)
+    values, errors = mean_of_curves(p, chosen)
+    search = MixtureSearch(MixtureCuts(p._cuts, chosen), np.ones(n + 1, dtype=bool))
+    found = search.run()
+    assert abs(found.utility - values[found.k]) <= found.error + errors[found.k]
+    assert np.all(values - errors <= found.upper)
+    assert found.upper - found.utility - found.error <= 1e-12
+    if n > 128:
+        assert len(search.cuts._known) < n // 2
+
+
+def test_bounds_by_extremes_and_by_chords_leave_out_the_same(monkeypatch):
+    p, metric = smooth(1, 500, shift=1.0), get("f1")
+    found = []
+    for few in (0, 10_000):
+        monkeypatch.setattr(_search, "_FEW", few)
+        cuts = MixtureCuts(RankedDraws(p._ranked), metric)
+        search = MixtureSearch(cuts, np.ones(501, dtype=bool))
+        assert search.by_extremes == (few > 0)
+        found.append(search.run())
+    assert found[0].k == found[1].k
+    assert found[0].utility == pytest.approx(found[1].utility, abs=1e-13)
+
+
+@pytest.mark.parametrize("few", [0, 10_000])
+def test_every_bound_of_a_group_holds_for_its_cuts(monkeypatch, few):
+    """The statement of the search: a group is worth at most what it is said to reach."""
+    monkeypatch.setattr(_search, "_FEW", few)
+    for metric in map(get, ("f1", "gmean", "mcc", "jaccard")):
+        p = smooth(2, 300, n_draws=6, shift=1.0)
+        cuts = MixtureCuts(p._cuts, metric)
+        search = MixtureSearch(cuts, np.ones(301, dtype=bool))
+        edges = np.array([0, 3, 20, 60, 61, 150, 155, 280, 300])
+        cuts.evaluate(edges)
+        reach = search._reach(edges[:-1], edges[1:])
+        values, _ = mean_of_curves(p, metric)
+        tight = []
+        for a, b, bound in zip(edges[:-1], edges[1:], reach, strict=True):
+            if b - a > 1:
+                best = values[a + 1 : b].max()
+                assert best <= bound + 1e-13
+                tight.append(bound - best)
+        assert min(tight) < 0.05  # a bound that says nothing would hold, too
+
+
+def test_a_formula_that_cannot_be_followed_is_looked_at_cut_by_cut():
+    odd = bestcut.metrics.from_counts(
+        lambda tp, fp, fn, tn: np.sqrt(tp) / np.maximum(tp + fp + fn, 1), name="odd"
+    )
+    p = smooth(3, 180, n_draws=5)
+    decision = bestcut.decide(p, odd)
+    assert decision.expected_score == pytest.approx(decision.curve.expected_score.max())
+
+
+def test_no_more_is_remembered_than_a_decision_needs():
+    p = smooth(4, 4000)
+    bestcut.decide(p, "f1")
+    bestcut.decide(p, "mcc")
+    assert len(p._cuts.sums) <= 256 + 200
