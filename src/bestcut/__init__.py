@@ -13,9 +13,11 @@ from bestcut._errors import (
 from bestcut.calibration import (
     CalibrationBin,
     CalibrationCheck,
+    Guarantee,
     adjust_prevalence,
     calibration_check,
     estimate_prevalence,
+    guarantee,
 )
 from bestcut.files import FileDecision, FileError, decide_file
 from bestcut.many import Decisions, SampledDecision, decide_each, decide_from_samples
@@ -44,6 +46,7 @@ __all__ = [
     "ExpectedScoreCurve",
     "FileDecision",
     "FileError",
+    "Guarantee",
     "InfeasibleError",
     "InvalidProbabilityError",
     "SampledDecision",
@@ -64,6 +67,7 @@ __all__ = [
     "expected_confusion",
     "expected_score",
     "goals",
+    "guarantee",
     "metrics",
     "multilabel",
     "score_distribution",

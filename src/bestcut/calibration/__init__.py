@@ -1,13 +1,16 @@
 """Are the probabilities right, and how are they made right?"""
 
 from bestcut.calibration._check import calibration_check
+from bestcut.calibration._guarantee import Guarantee, guarantee
 from bestcut.calibration._prevalence import adjust_prevalence, estimate_prevalence
 from bestcut.calibration._result import CalibrationBin, CalibrationCheck
 
 __all__ = [
     "CalibrationBin",
     "CalibrationCheck",
+    "Guarantee",
     "adjust_prevalence",
     "calibration_check",
     "estimate_prevalence",
+    "guarantee",
 ]
