@@ -72,9 +72,7 @@ def make_model(model: str, name: str, seed: int) -> Any:
     return make_pipeline(*columns, FunctionTransformer(_dense), trees)
 
 
-def scores_of(
-    name: str, model: str, seed: int, folder: Path
-) -> dict[str, np.ndarray]:
+def scores_of(name: str, model: str, seed: int, folder: Path) -> dict[str, np.ndarray]:
     """Return scores and labels of training rows, out of fold, and of test rows."""
     X, y, _ = data.load(name, folder)
     rng = np.random.default_rng([16, list(N_TRAIN).index(name), seed])

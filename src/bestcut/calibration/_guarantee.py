@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ class Guarantee:
     labels_needed : int or None
         If not certified: about how many labels would have been enough, had they had the
         same shares of positives along the ranking. None if 10 million would not do, or
-        if the set is certified.
+        if the set is certified. Computed on first use.
     verdict : str
         The outcome in words.
     """
@@ -67,7 +68,15 @@ class Guarantee:
     lower: dict[str, float]
     probability: float
     n_labels: int
-    labels_needed: int | None
+    _pool: Pool = field(repr=False)
+    _conditions: _Conditions = field(repr=False)
+
+    @cached_property
+    def labels_needed(self) -> int | None:
+        """About how many labels would have been enough, computed on first use."""
+        if self.certified or self.labels.size == 0:
+            return None
+        return _labels_needed(self._pool, 1.0 - self.probability, self._conditions)
 
     @property
     def verdict(self) -> str:
@@ -194,9 +203,6 @@ def guarantee(
     pool = Pool.of(truth, labelled, fresh)
     bounds = conditions.bands(pool, risk)
     enough = conditions.hold_in(pool, bounds)
-    needed = None
-    if not enough.any() and fresh.size:
-        needed = _labels_needed(pool, risk, conditions)
     size = int(pool.fresh[enough].max(initial=0))
     # The first set with these new rows: the others add only rows that have labels.
     j = int(np.searchsorted(pool.fresh, size))
@@ -212,7 +218,8 @@ def guarantee(
         lower=conditions.lower(pool, bounds, size) if enough.any() else {},
         probability=float(probability),
         n_labels=truth.size,
-        labels_needed=needed,
+        _pool=pool,
+        _conditions=conditions,
     )
 
 
