@@ -160,7 +160,7 @@ def guarantee(
     Notes
     -----
     A set holds all rows with a score of at least a threshold, so equal scores are never
-    parted. Of sets that the pooled scores of both kinds of rows determine, each some
+    parted. Of sets that the pooled scores of both kinds of rows determine, each up to
     1.4 times as large as the one before, the number of positives among the new rows is
     bounded by hypergeometric prediction limits at a share of the risk, and from there
     for all other sets. Nothing is simulated, and the result does not depend on the
