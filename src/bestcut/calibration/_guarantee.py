@@ -188,7 +188,7 @@ def guarantee(
     True
     >>> bestcut.guarantee(y[:30], scores[:30], scores[2000:], {"precision": 0.8})
     Guarantee: precision >= 0.8 in a batch of 300 cannot be certified with 30
-    labels at probability 0.95. About 52 would do, if they had the same shares of
+    labels at probability 0.95. About 367 would do, if they had the same shares of
     positives along the ranking as these; with few labels that is a guess.
     """
     labelled = _check_finite(scores, name="scores")
