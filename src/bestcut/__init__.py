@@ -14,10 +14,12 @@ from bestcut.calibration import (
     Calibration,
     CalibrationBin,
     CalibrationCheck,
+    Guarantee,
     adjust_prevalence,
     calibrate,
     calibration_check,
     estimate_prevalence,
+    guarantee,
 )
 from bestcut.files import FileDecision, FileError, decide_file
 from bestcut.goals import Certain
@@ -50,6 +52,7 @@ __all__ = [
     "ExpectedScoreCurve",
     "FileDecision",
     "FileError",
+    "Guarantee",
     "InfeasibleError",
     "InvalidProbabilityError",
     "SampledDecision",
@@ -72,6 +75,7 @@ __all__ = [
     "expected_confusion",
     "expected_score",
     "goals",
+    "guarantee",
     "metrics",
     "multilabel",
     "score_distribution",

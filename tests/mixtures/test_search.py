@@ -50,7 +50,7 @@ def test_bounds_by_extremes_and_by_chords_leave_out_the_same(monkeypatch):
 
 @pytest.mark.parametrize("few", [0, 10_000])
 def test_every_bound_of_a_group_holds_for_its_cuts(monkeypatch, few):
-    """The statement of the search: a group is worth at most what it is said to reach."""
+    """The statement of the search: a group is worth what it reaches, at most."""
     monkeypatch.setattr(_search, "_FEW", few)
     for metric in map(get, ("f1", "gmean", "mcc", "jaccard")):
         p = smooth(2, 300, n_draws=6, shift=1.0)

@@ -2,6 +2,7 @@
 
 from bestcut.calibration._calibrate import Calibration, calibrate
 from bestcut.calibration._check import calibration_check
+from bestcut.calibration._guarantee import Guarantee, guarantee
 from bestcut.calibration._prevalence import adjust_prevalence, estimate_prevalence
 from bestcut.calibration._result import CalibrationBin, CalibrationCheck
 
@@ -9,8 +10,10 @@ __all__ = [
     "Calibration",
     "CalibrationBin",
     "CalibrationCheck",
+    "Guarantee",
     "adjust_prevalence",
     "calibrate",
     "calibration_check",
     "estimate_prevalence",
+    "guarantee",
 ]

@@ -57,6 +57,7 @@ from bestcut.metrics._families import (
 from bestcut.metrics._interval import Interval as Interval, spread as spread
 from bestcut.metrics._monotone import (
     agreement_never_hurts as agreement_never_hurts,
+    moves_never_hurt as moves_never_hurt,
     tp_never_hurts as tp_never_hurts,
     tp_never_hurts_for_any_n as tp_never_hurts_for_any_n,
 )

@@ -95,6 +95,14 @@ def agreement_never_hurts(metric: Metric, n: int) -> bool:
     return bool(remembered(_proved, metric, int(n), MORE_AGREEMENT))
 
 
+def moves_never_hurt(metric: Metric, n: int, moves: tuple[Move, ...]) -> bool:
+    """Say whether it is proved that none of some moves lowers the utility.
+
+    As `tp_never_hurts`, for any moves between cells.
+    """
+    return bool(remembered(_proved, metric, int(n), moves))
+
+
 @lru_cache(maxsize=256)
 def _proved(metric: Metric, n: int, moves: tuple[Move, ...]) -> bool:
     left = [remembered(left_by_algebra, metric, move) for move in moves]

@@ -1,0 +1,316 @@
+"""The largest set of new rows that labels of others vouch for, whatever the model."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bestcut import _errors as errors
+from bestcut._types import BoolArray, CountArray, FloatArray
+from bestcut._validation import (
+    check_finite_real,
+    check_labels,
+    check_scores,
+    check_share,
+)
+from bestcut.calibration._bands import Bands, Pool, bands
+from bestcut.metrics import Metric, get, moves_never_hurt
+
+# One instance from cell to cell, of TP, FP, FN and TN.
+_FP_TO_TP, _TP_TO_FP = (1, -1, 0, 0), (-1, 1, 0, 0)
+_FN_TO_TN, _TN_TO_FN = (0, 0, -1, 1), (0, 0, 1, -1)
+
+_MOST_LABELS = 10_000_000  # that are thought of when labels are too few
+_WIDTH = 79
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Guarantee:
+    """The largest set of new rows that satisfies conditions with some probability.
+
+    Attributes
+    ----------
+    labels : ndarray of bool, shape (n,)
+        Which of the new rows are in the set, in the order of the input; none if nothing
+        can be certified. Read-only.
+    threshold : float
+        Smallest score in the set; inf if it is empty.
+    n_positive : int
+        How many rows are in the set.
+    certified : bool
+        Whether the conditions are promised for `labels`.
+    at_least : dict of str to float
+        The conditions: metrics and their least values.
+    lower : dict of str to float
+        What was certified of each metric, at least what was asked; empty if nothing.
+    probability : float
+        That of the promise, over which of the rows have labels.
+    n_labels : int
+        How many labels the promise rests on.
+    labels_needed : int or None
+        If not certified: about how many labels would have been enough, had they had the
+        same shares of positives along the ranking. None if 10 million would not do, or
+        if the set is certified. Computed on first use.
+    verdict : str
+        The outcome in words.
+    """
+
+    labels: BoolArray
+    threshold: float
+    n_positive: int
+    certified: bool
+    at_least: dict[str, float]
+    lower: dict[str, float]
+    probability: float
+    n_labels: int
+    _pool: Pool = field(repr=False)
+    _conditions: _Conditions = field(repr=False)
+
+    @cached_property
+    def labels_needed(self) -> int | None:
+        """About how many labels would have been enough, computed on first use."""
+        if self.certified or self.labels.size == 0:
+            return None
+        return _labels_needed(self._pool, 1.0 - self.probability, self._conditions)
+
+    @property
+    def verdict(self) -> str:
+        """The outcome in words."""
+        asked = " and ".join(f"{name} >= {v:g}" for name, v in self.at_least.items())
+        if self.certified:
+            which = f"score >= {self.threshold:.6g}" if self.n_positive else "none"
+            return (
+                f"{asked} in this batch, with probability {self.probability:g}, for "
+                f"{self.n_positive} of {self.labels.size} rows ({which}); "
+                f"from {self.n_labels} labels."
+            )
+        refusal = (
+            f"{asked} in a batch of {self.labels.size} cannot be certified with "
+            f"{self.n_labels} labels at probability {self.probability:g}."
+        )
+        if self.labels.size == 0:
+            return f"{refusal} There are no new rows."
+        if self.labels_needed is None:
+            return (
+                f"{refusal} Nor could it with {_MOST_LABELS} labels that have the same "
+                "shares of positives along the ranking as these: ask for less, or find "
+                "a better model."
+            )
+        return (
+            f"{refusal} About {self.labels_needed} would do, if they had the same "
+            "shares of positives along the ranking as these; with few labels that is "
+            "a guess."
+        )
+
+    def __repr__(self) -> str:
+        return "\n".join(textwrap.wrap(f"Guarantee: {self.verdict}", _WIDTH))
+
+
+def guarantee(
+    y_true: Any,
+    scores: Any,
+    new_scores: Any,
+    at_least: Mapping[str | Metric, float],
+    *,
+    probability: float = 0.95,
+) -> Guarantee:
+    """Find the largest set of new rows whose realised metric is promised.
+
+    The promise is for this batch, not on average or for a population: if many batches
+    are drawn and decided on in this way, the set that is returned breaks a condition in
+    at most a share ``1 - probability`` of them. It rests on one assumption: the rows
+    with labels and the new rows are **exchangeable**, as if all had been drawn in the
+    same way and chance had decided which get labels. The scores may mean anything, and
+    the model may be as wrong as it likes; then less can be certified.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (m,)
+        Labels, 0 and 1 or booleans, of rows that the model was not fitted on.
+    scores : array-like of shape (m,)
+        Scores of these rows; larger means more positive. They must come from the same
+        fitted model as `new_scores`: scores out of fold come from others, and are not
+        exchangeable with them.
+    new_scores : array-like of shape (n,)
+        Scores of the rows to decide on.
+    at_least : mapping of str or Metric to float
+        Metrics and the least values that the batch is to have, all at once: for example
+        ``{"precision": 0.9}`` or ``{"precision": 0.8, "recall": 0.5}``. Metrics must
+        never fall when one more row of the set is positive, or one more of the others
+        negative.
+    probability : float, default=0.95
+        With which all conditions are to hold.
+
+    Returns
+    -------
+    Guarantee
+        With ``labels``, ``threshold``, ``n_positive``, ``certified``, ``lower`` and
+        ``labels_needed``.
+
+    Raises
+    ------
+    SolverMismatchError
+        If a metric is not known to be monotone as described.
+
+    Notes
+    -----
+    A set holds all rows with a score of at least a threshold, so equal scores are never
+    parted. Of sets that the pooled scores of both kinds of rows determine, each up to
+    1.4 times as large as the one before, the number of positives among the new rows is
+    bounded by hypergeometric prediction limits at a share of the risk, and from there
+    for all other sets. Nothing is simulated, and the result does not depend on the
+    order of the rows. Lemmas 14 and 15 in docs/bounds.md have the proof.
+
+    With few labels nothing can be certified: precision 0.9 with probability 0.95 needs
+    dozens of labels in the set, nearly all of them positive. Where a metric needs FN,
+    half of the risk goes to TP and half to FN. If a metric counts 0 where it is 0/0, as
+    recall does without positives, such a batch breaks the promise too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bestcut
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.random(2300)
+    >>> y = rng.random(2300) < scores**0.5  # no probabilities, but better than nothing
+    >>> promised = bestcut.guarantee(
+    ...     y[:2000], scores[:2000], scores[2000:], {"precision": 0.8}
+    ... )
+    >>> promised
+    Guarantee: precision >= 0.8 in this batch, with probability 0.95, for 105 of
+    300 rows (score >= 0.600902); from 2000 labels.
+    >>> bool(y[2000:][promised.labels].mean() >= 0.8)
+    True
+    >>> bestcut.guarantee(y[:30], scores[:30], scores[2000:], {"precision": 0.8})
+    Guarantee: precision >= 0.8 in a batch of 300 cannot be certified with 30
+    labels at probability 0.95. About 367 would do, if they had the same shares of
+    positives along the ranking as these; with few labels that is a guess.
+    """
+    labelled = _check_finite(scores, name="scores")
+    fresh = _check_finite(new_scores, name="new_scores")
+    truth = check_labels(y_true, labelled.size, name="y_true", of="scores")
+    if truth.size == 0:
+        raise errors.no_labelled_rows()
+    risk = 1.0 - check_share(
+        probability, name="probability", cure="Pass 0.95 for 19 batches of 20."
+    )
+    conditions = _Conditions(at_least, fresh.size)
+    pool = Pool.of(truth, labelled, fresh)
+    bounds = conditions.bands(pool, risk)
+    enough = conditions.hold_in(pool, bounds)
+    size = int(pool.fresh[enough].max(initial=0))
+    # The first set with these new rows: the others add only rows that have labels.
+    j = int(np.searchsorted(pool.fresh, size))
+    threshold = float(pool.scores[j - 1]) + 0.0 if size else np.inf  # no negative zero
+    labels = fresh >= threshold
+    labels.flags.writeable = False
+    return Guarantee(
+        labels=labels,
+        threshold=threshold,
+        n_positive=size,
+        certified=bool(enough.any()),
+        at_least=conditions.asked(),
+        lower=conditions.lower(pool, bounds, size) if enough.any() else {},
+        probability=float(probability),
+        n_labels=truth.size,
+        _pool=pool,
+        _conditions=conditions,
+    )
+
+
+class _Conditions:
+    """Metrics with their least values, and which bounds they need."""
+
+    def __init__(self, at_least: Any, n: int) -> None:
+        if not isinstance(at_least, Mapping) or not at_least:
+            raise errors.not_conditions(at_least)
+        self.floors: dict[Metric, float] = {}
+        for name, floor in at_least.items():
+            metric = get(name)
+            check_finite_real(floor, name=f"at_least[{metric.name!r}]")
+            if not metric.greater_is_better:
+                raise errors.constrained_loss(metric.name)
+            if not moves_never_hurt(metric, n, (_FP_TO_TP, _FN_TO_TN)):
+                raise errors.not_monotone(metric.name, n)
+            self.floors[metric] = max(float(floor), self.floors.get(metric, -np.inf))
+        self.n = n
+        # A metric that the opposite does not hurt either does not see the move.
+        self.tp, self.fn = (
+            not all(moves_never_hurt(metric, n, (move,)) for metric in self.floors)
+            for move in (_TP_TO_FP, _TN_TO_FN)
+        )
+
+    def __call__(
+        self, tp: CountArray, n_pred: CountArray, fn: CountArray, n: int
+    ) -> BoolArray:
+        """Return where all conditions hold."""
+        hold = np.ones(tp.shape, dtype=np.bool_)
+        for metric, floor in self.floors.items():
+            hold &= _values(metric, tp, n_pred, fn, n) >= floor
+        return hold
+
+    def bands(self, pool: Pool, risk: float) -> Bands:
+        """Return the bounds that these metrics need."""
+        if self.n == 0 or not (self.tp or self.fn):  # nothing about labels is asked
+            return Bands(np.zeros_like(pool.fresh), self.n - pool.fresh)
+        return bands(pool, risk, self, tp=self.tp, fn=self.fn)
+
+    def hold_in(self, pool: Pool, bounds: Bands) -> BoolArray:
+        """Return for which sets of the pool all conditions are certified."""
+        return self(bounds.least_tp, pool.fresh, bounds.most_fn, self.n)
+
+    def lower(self, pool: Pool, bounds: Bands, size: int) -> dict[str, float]:
+        """Return what is certified of each metric for the set with `size` new rows."""
+        among = np.flatnonzero(pool.fresh == size)
+        i = among[self.hold_in(pool, bounds)[among]][:1]
+        counts = (x[i] for x in (bounds.least_tp, pool.fresh, bounds.most_fn))
+        tp, n_pred, fn = counts
+        return {
+            metric.name: float(_values(metric, tp, n_pred, fn, self.n)[0])
+            for metric in self.floors
+        }
+
+    def asked(self) -> dict[str, float]:
+        """Return the conditions by name."""
+        return {metric.name: floor for metric, floor in self.floors.items()}
+
+
+def _values(
+    metric: Metric, tp: CountArray, n_pred: CountArray, fn: CountArray, n: int
+) -> FloatArray:
+    """Return the metric at bounds, which are whole numbers."""
+    cells = (tp, n_pred - tp, fn, n - n_pred - fn)
+    value = metric.score_cells(*(cell.astype(np.float64) for cell in cells))
+    return np.broadcast_to(np.asarray(value, dtype=np.float64), tp.shape)
+
+
+def _check_finite(values: Any, *, name: str) -> FloatArray:
+    array = check_scores(values, name=name)
+    bad = ~np.isfinite(array)
+    if bad.any():
+        raise errors.not_finite_scores(name, array, bad)
+    return array
+
+
+def _labels_needed(pool: Pool, risk: float, conditions: _Conditions) -> int | None:
+    """Return how many labels with the same shares would do, to two digits or so."""
+
+    def enough(m: int) -> bool:
+        more = pool.scaled(m)
+        return bool(conditions.hold_in(more, conditions.bands(more, risk)).any())
+
+    low = int(pool.labelled[-1])
+    high = 2 * low
+    while not enough(high):
+        low, high = high, 2 * high
+        if high > _MOST_LABELS:
+            return None
+    while high - low > max(1, low // 50):
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
