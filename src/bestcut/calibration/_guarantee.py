@@ -168,9 +168,11 @@ def guarantee(
 
     With few labels nothing can be certified: precision 0.9 with probability 0.95 needs
     dozens of labels in the set, nearly all of them positive. Where a metric needs FN,
-    half of the risk goes to TP and half to FN. The share of broken promises is one of all
-    batches, also of those in which nothing is certified and nothing promised. If a metric counts 0 where it is 0/0, as
+    half of the risk goes to TP and half to FN. If a metric counts 0 where it is 0/0, as
     recall does without positives, such a batch breaks the promise too.
+
+    The share of broken promises is one of all batches, also of those in which nothing
+    is certified: of the few in which useless scores are certified by luck, many fail.
 
     Examples
     --------
