@@ -171,6 +171,9 @@ def guarantee(
     half of the risk goes to TP and half to FN. If a metric counts 0 where it is 0/0, as
     recall does without positives, such a batch breaks the promise too.
 
+    The share of broken promises is one of all batches, also of those in which nothing
+    is certified: of the few in which useless scores are certified by luck, many fail.
+
     Examples
     --------
     >>> import numpy as np
