@@ -98,7 +98,7 @@ class DrawnRanking:
     @cached_property
     def eta(self) -> FloatArray:
         """The mean probabilities from the first in the ranking down."""
-        return self._p.mean[self._p._order]
+        return self._p._ranked.mean()
 
     def curve(self, metric: Metric, solver: str) -> tuple[FloatArray, float]:
         """Return the expected score of every cut, and a bound on the error."""
@@ -354,9 +354,9 @@ def _decide_drawn(
     if not p.one_ranking and isinstance(ranked.draws, ListedDraws):
         own = RankedDraws(ranked.draws.each_sorted())
     try:
-        allowed = _feasible(ranking.eta, ranked, floors, *bounds)
+        allowed = _feasible(None, ranked, floors, *bounds)
     except InfeasibleError as refusal:
-        if own is not None and _can_be_feasible(ranking.eta, own, floors, bounds):
+        if own is not None and _can_be_feasible(own, floors, bounds):
             raise errors.infeasible_cut(str(refusal)) from None
         raise
     cuts = MixtureCuts(ranked, metric)
@@ -368,19 +368,18 @@ def _decide_drawn(
     value, error = cuts.value(k)
     scope = gap_scope(n, metric, *floors)
     if own is not None:
-        most = _feasible(ranking.eta, own, floors, *bounds)
+        most = _feasible(None, own, floors, *bounds)
         gap = _gap_of_rankings(own, metric, goal, most, (value, error, goal_value))
-    positive = p._order[:k]
-    labels = np.zeros(n, dtype=np.bool_)
-    labels[positive] = True
+    labels = p._draws.top(k)
     labels.flags.writeable = False
     allowance = float(exchange_allowance(scope, n, k, metric))
     prediction = cuts.prediction(k)
+    last = ranked.draws.taken(slice(k - 1, k))
     ranked.tidy()
     return Decision(
         labels=labels,
         n_positive=k,
-        threshold=float(ranking.eta[k - 1]) if k else np.inf,
+        threshold=float(last.mean()[0]) if k else np.inf,
         expected_score=value,
         error=error,
         gap=gap + allowance,
@@ -411,12 +410,10 @@ def _gap_of_rankings(
     return max(goal.shown(most, metric) - goal.shown(goal_value, metric), 0.0) + gap
 
 
-def _can_be_feasible(
-    eta: FloatArray, own: RankedDraws, floors: Floors, bounds: tuple[int, int]
-) -> bool:
+def _can_be_feasible(own: RankedDraws, floors: Floors, bounds: tuple[int, int]) -> bool:
     """Return whether a prediction that is no cut could satisfy the constraints."""
     try:
-        _feasible(eta, own, floors, *bounds)
+        _feasible(None, own, floors, *bounds)
     except InfeasibleError:
         return False
     return True
@@ -448,14 +445,14 @@ def _check_floors(at_least: Any) -> Floors:
 
 
 def _feasible(
-    eta: FloatArray, draws: RankedDraws, floors: Floors, low: int, high: int
+    eta: FloatArray | None, draws: RankedDraws, floors: Floors, low: int, high: int
 ) -> BoolArray:
     """Return which cuts satisfy all constraints, refusing if none does.
 
     `eta` are the probabilities in descending order, if they are known: `draws` is one
     draw then.
     """
-    within = cuts_between(low, high, eta.size)
+    within = cuts_between(low, high, draws.n)
     allowed = within.copy()
     reach, each = [], True
     for metric, wanted in floors.items():
@@ -473,10 +470,14 @@ def _feasible(
 
 
 def _expectedly(
-    eta: FloatArray, draws: RankedDraws, metric: Metric, floor: float, within: BoolArray
+    eta: FloatArray | None,
+    draws: RankedDraws,
+    metric: Metric,
+    floor: float,
+    within: BoolArray,
 ) -> tuple[BoolArray, float, int]:
     """Return which cuts have an expected value, the most there is, and where."""
-    if draws.n_draws == 1:
+    if eta is not None:
         curve = select_solver("auto", metric, eta.size).curve(eta, metric)
         value, error = curve.expected_score, curve.error
     else:

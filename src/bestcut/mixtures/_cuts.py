@@ -34,7 +34,9 @@ _VARIED = 200.0  # with a smaller variance in all, proofs take longer than exact
 _PAIRS = 1 << 22  # of counts that are looked at one by one for a cut
 _TOLERANCE = 1e-13  # what rules may leave, of the size of the metric
 _EVALUATIONS = 1 << 18  # of the metric at a time
-_SHORT = 1 << 17  # pairs of counts with which a proof for every draw takes longer
+# Pairs of counts with which a proof for every draw takes longer than to look at all,
+# and values of one count with which the laws of all draws take much memory.
+_SHORT, _WIDE = 1 << 17, 1 << 11
 
 
 class MixtureCuts:
@@ -139,7 +141,7 @@ class MixtureCuts:
             nodes = common.nodes[0][i], common.nodes[1][i]
             if nodes[1] and (nodes[0] or self._mean_above):
                 plans.append(Plan(*(_tiled(x, i, draws) for x in common)))
-            elif _width(sides[0][i]) * _width(sides[1][i]) <= _SHORT:
+            elif _are_short(sides[0][i], sides[1][i]):
                 plans.append(none)
             else:
                 each = [_range(x[i].T, x[i].T) for x in sides]
@@ -237,6 +239,12 @@ def extreme_utility(
     score = metric.score_cells(tp, fp, fn, tn)
     shape = np.broadcast_shapes(tp.shape, fn.shape)
     return np.asarray(metric.sign * np.broadcast_to(score, shape))
+
+
+def _are_short(above: FloatArray, below: FloatArray) -> bool:
+    """Return whether the laws of both counts take less time than a proof for each."""
+    widths = _width(above), _width(below)
+    return max(widths) <= _WIDE and widths[0] * widths[1] <= _SHORT
 
 
 def _width(sums: FloatArray) -> float:

@@ -50,10 +50,8 @@ class MixedPrediction:
     @classmethod
     def of_labels(cls, p: UncertainProbabilities, labels: BoolArray) -> MixedPrediction:
         """Return the prediction of these labels."""
-        ranked, positive = p._ranked, labels[p._order]
-        return cls(
-            DrawnSide(ranked.taken(positive)), DrawnSide(ranked.taken(~positive))
-        )
+        sides = (p._draws.taken(chosen).ranked() for chosen in (labels, ~labels))
+        return cls(*map(DrawnSide, sides))
 
     def expected_cells(self) -> tuple[float, float, float, float]:
         """Return the expected numbers of TP, FP, FN and TN."""

@@ -59,8 +59,12 @@ class Draws(ABC):
         """Return the standard deviation over draws, for each instance."""
 
     @abstractmethod
-    def ranking(self) -> IndexArray:
-        """Return the instances from the most probable down; ties in input order."""
+    def ranked(self) -> Draws:
+        """Return the instances from the most probable down."""
+
+    @abstractmethod
+    def top(self, k: int) -> BoolArray:
+        """Return which instances are the k most probable; of ties the earliest."""
 
     @abstractmethod
     def is_ranked(self) -> bool:
@@ -74,20 +78,23 @@ class Draws(ABC):
         ]
         return np.concatenate([*parts, np.empty(0)])
 
+    @abstractmethod
     def places(self, edges: IndexArray) -> tuple[FloatArray, FloatArray, IndexArray]:
         """Return what stands for the instances between edges.
 
         Returns
         -------
-        values : ndarray of shape (n_places, n_draws)
-            Probabilities.
+        places : ndarray of shape (n_places,)
+            What `at` takes.
         weight : ndarray of shape (n_places,)
             How many instances each place stands for.
         first : ndarray of int
             The first place of each part, and one after the last.
         """
-        values = self.rows(int(edges[0]), int(edges[-1]))
-        return values, np.ones(values.shape[0]), edges - edges[0]
+
+    @abstractmethod
+    def at(self, places: FloatArray, draws: slice = slice(None)) -> FloatArray:
+        """Return the probabilities at some places, in some draws."""
 
     def pieces(self) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield probabilities and weights for the laws of all instances together."""
@@ -103,7 +110,7 @@ class Draws(ABC):
         shape (ROOM + 1, n_parts, n_draws). The scatter is the sum of squared distances
         from the mean of the part, shape (n_parts, n_draws).
         """
-        values, weight, first = self.places(edges)
+        places, weight, first = self.places(edges)
         parts = edges.size - 1
         sums = np.zeros((ROOM + 1, parts, self.n_draws))
         scatter = np.zeros((parts, self.n_draws))
@@ -111,9 +118,9 @@ class Draws(ABC):
             return sums, scatter
         part = np.repeat(np.arange(parts), np.diff(first))
         size = np.diff(edges).astype(np.float64)[:, None]
-        step = max(_BLOCK // (4 * weight.size), 1)
+        step = max(_BLOCK // (8 * weight.size), 1)
         for b in range(0, self.n_draws, step):
-            some = np.ascontiguousarray(values[:, b : b + step])
+            some = self.at(places, slice(b, b + step))
             rows = features(some.ravel(), ROOM).reshape(ROOM, *some.shape)
             rows *= weight[:, None]
             sums[:ROOM, :, b : b + step] = np.add.reduceat(rows, first[:-1], axis=1)
@@ -156,9 +163,18 @@ class ListedDraws(Draws):
         std: FloatArray = (self.table - self.table[:, :1]).std(axis=1)
         return std
 
-    def ranking(self) -> IndexArray:
-        """Return the instances from the most probable down; ties in input order."""
+    def _order(self) -> IndexArray:
         return np.argsort(-self.mean(), kind="stable")
+
+    def ranked(self) -> ListedDraws:
+        """Return the instances from the most probable down, by their means."""
+        return self.taken(self._order())
+
+    def top(self, k: int) -> BoolArray:
+        """Return which instances are the k most probable; of ties the earliest."""
+        chosen = np.zeros(self.n, dtype=np.bool_)
+        chosen[self._order()[:k]] = True
+        return chosen
 
     def is_ranked(self) -> bool:
         """Return whether the instances are in descending order in every draw."""
@@ -167,6 +183,17 @@ class ListedDraws(Draws):
             bool(np.all(np.diff(self.table[i : i + step + 1], axis=0) <= 0.0))
             for i in range(0, self.n, step)
         )
+
+    def places(self, edges: IndexArray) -> tuple[FloatArray, FloatArray, IndexArray]:
+        """Return the instances between edges."""
+        rows = np.arange(edges[0], edges[-1], dtype=np.float64)
+        return rows, np.ones(rows.size), edges - edges[0]
+
+    def at(self, places: FloatArray, draws: slice = slice(None)) -> FloatArray:
+        """Return the probabilities of some consecutive instances, in some draws."""
+        first = int(places[0])
+        here = self.table[first : first + places.size, draws]
+        return np.ascontiguousarray(here)
 
     def each_sorted(self) -> ListedDraws:
         """Return the draws with each of them in its own descending order."""
@@ -199,18 +226,21 @@ class MappedDraws(Draws):
         cell = np.minimum(place.astype(np.intp), max(self.values.shape[0] - 2, 0))
         return cell, place - cell
 
-    def _at(self, place: FloatArray) -> FloatArray:
-        """Return the probabilities at some places."""
-        cell, share = self._cells(place)
+    def at(self, places: FloatArray, draws: slice = slice(None)) -> FloatArray:
+        """Return the probabilities at some places, in some draws."""
+        cell, share = self._cells(places)
         after = np.minimum(cell + 1, self.values.shape[0] - 1)
-        low, high = self.values[cell], self.values[after]
+        values = self.values[:, draws]
+        low, high = values[cell], values[after]
+        out: FloatArray = high - low
+        out *= share[:, None]
+        out += low
         # Rounding must not leave the range, nor break the order.
-        out: FloatArray = np.minimum(low + share[:, None] * (high - low), high)
-        return out
+        return np.minimum(out, high, out=out)
 
     def rows(self, first: int, last: int) -> FloatArray:
         """Return the draws of instances `first` to `last` - 1: a row for each."""
-        return self._at(self.place[first:last])
+        return self.at(self.place[first:last])
 
     def taken(self, rows: IndexArray | BoolArray | slice) -> MappedDraws:
         """Return the draws of some instances, in the order given."""
@@ -237,9 +267,19 @@ class MappedDraws(Draws):
         variance += 2.0 * share * (1.0 - share) * both[cell]
         return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
 
-    def ranking(self) -> IndexArray:
-        """Return the instances from the highest score down; ties in input order."""
-        return np.argsort(-self.place, kind="stable")
+    def ranked(self) -> MappedDraws:
+        """Return the instances from the highest score down."""
+        return MappedDraws(np.sort(self.place)[::-1], self.values)
+
+    def top(self, k: int) -> BoolArray:
+        """Return which instances have the k highest scores; of ties the earliest."""
+        if k == 0:
+            return np.zeros(self.n, dtype=np.bool_)
+        last = np.partition(self.place, self.n - k)[self.n - k]
+        chosen: BoolArray = self.place > last
+        missing = k - int(np.count_nonzero(chosen))
+        chosen[np.flatnonzero(self.place == last)[:missing]] = True
+        return chosen
 
     def is_ranked(self) -> bool:
         """Return whether the instances are in descending order in every draw."""
@@ -254,12 +294,13 @@ class MappedDraws(Draws):
         (Lemma 16).
         """
         if int(edges[-1] - edges[0]) <= _FEW:
-            return super().places(edges)
+            place = self.place[edges[0] : edges[-1]]
+            return place, np.ones(place.size), edges - edges[0]
         starts = self._cell_starts(edges)
         parts = [self._standing_for(a, b) for a, b in pairwise(starts.tolist())]
         first = np.cumsum([0, *(weight.size for _, weight in parts)])
         at, weight = (np.concatenate(x) for x in zip(*parts, strict=True))
-        return self._at(at), weight, first[np.searchsorted(starts, edges)]
+        return at, weight, first[np.searchsorted(starts, edges)]
 
     def pieces(self) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield probabilities and weights for the laws of all instances together.
@@ -271,10 +312,10 @@ class MappedDraws(Draws):
             return
         step = max(_BLOCK // self.n_draws, 1)
         for a, b in pairwise(self._cell_starts(np.array([0, self.n])).tolist()):
-            ends = self._at(self.place[[a, b - 1]])
+            ends = self.at(self.place[[a, b - 1]])
             if float(ends[0].max()) <= SMALL or float(ends[1].min()) >= 1.0 - SMALL:
                 at, weight = self._standing_for(a, b)
-                yield self._at(at), weight
+                yield self.at(at), weight
             else:
                 for i in range(a, b, step):
                     values = self.rows(i, min(i + step, b))

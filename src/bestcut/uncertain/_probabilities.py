@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
-from bestcut._types import FloatArray, IndexArray
+from bestcut._types import FloatArray
 from bestcut._validation import check_matrix
 from bestcut.uncertain._draws import Draws, ListedDraws, MappedDraws
 from bestcut.uncertain._ranked import RankedDraws
@@ -109,13 +109,9 @@ class UncertainProbabilities:
         return self._draws.rows(start, max(stop, start)).T.copy()
 
     @cached_property
-    def _order(self) -> IndexArray:
-        return self._draws.ranking()
-
-    @cached_property
     def _ranked(self) -> Draws:
         """The draws of the instances from the most probable down."""
-        return self._draws.taken(self._order)
+        return self._draws.ranked()
 
     @cached_property
     def _cuts(self) -> RankedDraws:

@@ -96,8 +96,7 @@ class RankedDraws:
         """Return what is above a cut, or below it."""
         self.look(np.array([cut]))
         here = slice(cut, self.n) if below else slice(0, cut)
-        sums, law = self.sums[cut][below], self.law(cut, below=below)
-        return DrawnSide(self.draws.taken(here), sums, law)
+        return DrawnSide(self.draws.taken(here), self.sums[cut][below])
 
     def law(self, cut: int, *, below: bool) -> DrawnLaw:
         """Return the laws of the number of positives above a cut, or below it."""

@@ -23,15 +23,11 @@ class DrawnSide:
         Sums of the features of `bestcut.counts`, and of the negatives.
     """
 
-    def __init__(
-        self, draws: Draws, sums: FloatArray | None = None, law: DrawnLaw | None = None
-    ) -> None:
+    def __init__(self, draws: Draws, sums: FloatArray | None = None) -> None:
         self.draws, self.n, self.n_draws = draws, draws.n, draws.n_draws
         if sums is None:
             sums = draws.part_sums(np.array([0, draws.n]))[0][:, 0]
         self.sums = sums
-        if law is not None:
-            self.__dict__["law"] = law
 
     @property
     def positives(self) -> FloatArray:
