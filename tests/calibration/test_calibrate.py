@@ -38,7 +38,7 @@ def assert_maps(calibration, n_draws=200):
 
 @pytest.mark.parametrize("method", METHODS)
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_every_map_is_nondecreasing_and_inside_0_and_1(method, data):
     some = st.one_of(
         st.sampled_from([0.0, -0.0, 1.0, 0.5, 5e-324, 1 - 2**-53, -3.0, 40.0]),
@@ -59,7 +59,7 @@ def test_every_map_is_nondecreasing_and_inside_0_and_1(method, data):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_equal_seeds_give_equal_maps_and_the_order_of_rows_does_not_matter(method):
-    labels, scores = labelled()
+    labels, scores = labelled(60)
     one = calibrate(labels, scores, method=method)
     order = np.random.default_rng(1).permutation(labels.size)
     for y, s in ((labels, scores), (labels[order], scores[order])):
@@ -103,36 +103,39 @@ def test_maps_are_linear_between_knots_and_constant_beyond():
 
 def test_more_labels_say_more():
     spreads = []
-    for m in (10, 100, 1000, 10_000):
+    for m in (10, 100, 1000):
         calibration = calibrate(*labelled(m))
         spreads.append(calibration.probabilities([0.5]).std())
     assert spreads == sorted(spreads, reverse=True)
-    assert spreads[0] > 5 * spreads[-1]
+    assert spreads[0] > 2 * spreads[-1]
 
 
 # --- what it says --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("m", "right"),
+    ("m", "right", "seeds"),
     [
-        (100, lambda s: s**2),
-        (1000, lambda s: s**2),
-        (1000, lambda s: 0.02 + 0.3 * (s > 0.7)),
+        (60, lambda s: s**2, 10),
+        pytest.param(1000, lambda s: s**2, 30, marks=pytest.mark.slow),
+        pytest.param(
+            1000, lambda s: 0.02 + 0.3 * (s > 0.65), 30, marks=pytest.mark.slow
+        ),
     ],
     ids=["few", "smooth", "a step"],
 )
-def test_pointwise_intervals_hold_about_as_often_as_they_say(m, right):
-    places = np.linspace(0.05, 0.95, 19)
+def test_pointwise_intervals_hold_about_as_often_as_they_say(m, right, seeds):
+    # Not where the step is: no nondecreasing map is known there.
+    places = np.delete(np.linspace(0.05, 0.95, 19), [11, 12, 13])
     held = []
-    for seed in range(15):
+    for seed in range(seeds):
         rng = np.random.default_rng(seed)
         scores = rng.random(m)
         labels = rng.random(m) < right(scores)
         drawn = calibrate(labels, scores).probabilities(places)
         low, high = np.quantile(drawn, [0.05, 0.95], axis=0)
         held.append((low <= right(places)) & (right(places) <= high))
-    # 15 x 19 statements, those of a seed not independent.
+    # 16 statements of a seed, which are not independent.
     assert 0.8 <= np.mean(held) <= 0.99
 
 
@@ -195,7 +198,7 @@ def test_odd_scores_have_maps(labels, scores, method):
 
 
 def test_a_shifted_or_stretched_score_gives_the_same_probabilities():
-    labels, scores = labelled()
+    labels, scores = labelled(60)
     logits = np.log(scores / (1 - scores))
     one, two = calibrate(labels, logits), calibrate(labels, 8 * logits - 64)
     a = one.probabilities(logits).mean(axis=0)
@@ -273,7 +276,7 @@ def payload():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_bytes_and_pickles_come_back(method):
-    labels, scores = labelled()
+    labels, scores = labelled(60)
     for s in (scores, 10 * scores - 3):
         calibration = calibrate(labels, s, method=method)
         data = calibration.to_bytes()

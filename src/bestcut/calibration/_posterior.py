@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,8 +27,8 @@ _BENDS = 12  # of the spline
 _RIDGES = 10.0 ** np.arange(-1.0, 2.1, 0.5)
 _MOST_BINS = 150  # of the projection
 _RISES = np.array([2.0, 4.0, 8.0, 16.0, 32.0])  # of the process, in log-odds
-_RISE_POWER = 4.0
-_TOP = 4.0
+_RISE_POWER = 4.0  # prior odds of settings are rises to this power
+_TOP = 4.0  # how near the ends the spline's prior half labels are, as a power of ranks
 _SHAPES = np.array([1.0, 3.0, 10.0, 30.0, 100.0])  # about how many jumps
 _FEW = 10.0  # labels of a class, with which half the draws are those of the spline
 
@@ -41,7 +42,8 @@ class Cells:
     positive: FloatArray
 
 
-Draws = Callable[[Cells, FloatArray, np.random.Generator, int], FloatArray]
+if TYPE_CHECKING:  # as it stands it would load numpy.random
+    Draws = Callable[[Cells, FloatArray, np.random.Generator, int], FloatArray]
 
 # --- cells, knots, coordinates -------------------------------------------------------
 
