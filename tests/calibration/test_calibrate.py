@@ -140,22 +140,21 @@ def test_pointwise_intervals_hold_about_as_often_as_they_say(m, right, seeds):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("m", [50, 300, 3000])
-def test_the_expected_number_of_positives_is_covered(method, m):
+def test_the_expected_number_of_positives_is_covered(m):
     held = []
-    for seed in range(60):
+    for seed in range(40):
         rng = np.random.default_rng(seed)
         logits = rng.normal(-1, 2, m + 500)
         p = 1 / (1 + np.exp(-logits))
         labels = rng.random(m) < p[:m]
-        calibration = calibrate(labels, 3 * logits[:m] + 1, method=method)
+        calibration = calibrate(labels, 3 * logits[:m] + 1)
         total = calibration.probabilities(3 * logits[m:] + 1).sum(axis=1)
         low, high = np.quantile(total, [0.05, 0.95])
         held.append(low <= p[m:].sum() <= high)
-    # 60 statements of 90% each: 4 standard deviations are 0.15; a floor below, as one
-    # method alone promises less, and all above, as drift is allowed for.
-    assert np.mean(held) >= 0.75
+    # 40 statements of 90%: four standard deviations below are 0.71. More may hold,
+    # as drift is allowed for and there is none.
+    assert np.mean(held) >= 0.71
 
 
 def test_labels_of_one_class_leave_much_open_and_nothing_certain():
