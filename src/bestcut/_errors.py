@@ -597,8 +597,8 @@ def no_labels() -> ValueError:
 def too_many_draws(n_draws: int, most: int) -> ValueError:
     """Return the refusal of more maps than anyone needs."""
     return ValueError(
-        f"`n_draws` must be at most {most}; got {n_draws}. Pass 200: more hardly change "
-        "an interval."
+        f"`n_draws` must be at most {most}; got {n_draws}. Pass 200: more hardly "
+        "change an interval."
     )
 
 

@@ -21,8 +21,10 @@ from bestcut._validation import (
 from bestcut.calibration._posterior import (
     MOST_KNOTS,
     cells_of,
+    drawn,
     knots_of,
     mixture_draws,
+    process_draws,
     projection_draws,
     spline_draws,
 )
@@ -30,6 +32,7 @@ from bestcut.uncertain import UncertainProbabilities, mapped
 
 _METHODS = {
     "auto": mixture_draws,
+    "process": process_draws,
     "projection": projection_draws,
     "spline": spline_draws,
 }
@@ -79,8 +82,8 @@ class Calibration:
     >>> draws = calibration.probabilities([0.2, 0.8])
     >>> draws.shape
     (200, 2)
-    >>> draws.mean(axis=0).round(1).tolist()
-    [0.0, 0.6]
+    >>> bool((draws[:, 0] < draws[:, 1]).all())
+    True
     """
 
     def __init__(
@@ -301,9 +304,9 @@ def calibrate(
         Scores of these instances from a model that was not fitted on them: from
         cross-validation, or of data held out. Probabilities, or any finite numbers
         that are larger where a positive is more likely.
-    method : {"auto", "spline", "projection"}, default="auto"
-        The posterior to draw from: that of smooth maps, that of maps with steps, or
-        half the draws from each.
+    method : {"auto", "process", "projection", "spline"}, default="auto"
+        The posterior to draw from: that of maps that rise by jumps, of maps that are
+        constant in bins, of smooth maps, or a mixture of the three.
     n_draws : int, default=200
         How many maps to draw.
     random_state : int, default=0
@@ -353,7 +356,7 @@ def calibrate(
     rng = np.random.default_rng(seed)
     return Calibration(
         knots=knots,
-        values=_METHODS[chosen](cells, knots, rng, rows),
+        values=drawn(_METHODS[chosen], cells, knots, rng, rows),
         kind=kind,
         n_labelled=s.size,
         n_positive=int(np.count_nonzero(labels)),
@@ -377,7 +380,8 @@ def _coordinate(scores: FloatArray, kind: int) -> FloatArray:
         return np.clip(scores, -_LARGEST, _LARGEST)
     with np.errstate(divide="ignore"):
         p = np.clip(scores, 0.0, 1.0)
-        return np.clip(np.log(p) - np.log1p(-p), _LOWEST, _HIGHEST)
+        log_odds = np.log(p) - np.log1p(-p)
+    return np.asarray(np.clip(log_odds, _LOWEST, _HIGHEST))
 
 
 # --- the stored form -----------------------------------------------------------------

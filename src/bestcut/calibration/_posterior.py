@@ -1,29 +1,36 @@
 """What labels leave open about the map from scores to probabilities.
 
-Two posteriors over nondecreasing maps, each good where the other is not, as functions
-of clean arrays. Labelled scores come as cells: places u in ascending order, how many
-labels are there, and how many of them are positive. A draw is a row of values at the
-knots, in [0, 1] and nondecreasing.
+Three posteriors over nondecreasing maps and their mixture, as functions of clean
+arrays. Labelled scores come as cells: places in ascending order, how many labels are
+there, and how many of them are positive. A draw is a row of values at the knots,
+inside (0, 1) and nondecreasing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bestcut._types import CountArray, FloatArray, IndexArray
+from bestcut._types import BoolArray, FloatArray, IndexArray
 
 MOST_KNOTS = 400
 _MOST_CELLS = 1200
-_INNER_KNOTS = 12  # of the spline
-_RIDGES = 10.0 ** np.arange(-1.0, 2.1, 0.5)
-_MOST_BINS = 150
-BINS = (3.0, 3.0)
-TAU = 0.0
 _LEAST = 1e-9  # no map says that anything is impossible or certain
-_BLOCK = 4_000_000  # entries of one temporary array
+# The model of a batch is hardly ever quite that of the labels (which is that of four
+# fifths of the rows, or of last month): log-odds are stretched or shrunk by some 4%.
+_DRIFT = 0.04
+_BENDS = 12  # of the spline
+_RIDGES = 10.0 ** np.arange(-1.0, 2.1, 0.5)
+_MOST_BINS = 150  # of the projection
+_RISES = np.array([2.0, 4.0, 8.0, 16.0, 32.0])  # of the process, in log-odds
+_RISE_POWER = 4.0  # prior odds of settings are rises to this power
+_TOP = 4.0  # how near the ends the spline's prior half labels are, as a power of ranks
+_SHAPES = np.array([1.0, 3.0, 10.0, 30.0, 100.0])  # about how many jumps
+_FEW = 10.0  # labels of a class, with which half the draws are those of the spline
 
 
 @dataclass(frozen=True)
@@ -35,53 +42,54 @@ class Cells:
     positive: FloatArray
 
 
-# --- cells and knots -----------------------------------------------------------------
+if TYPE_CHECKING:  # as it stands it would load numpy.random
+    Draws = Callable[[Cells, FloatArray, np.random.Generator, int], FloatArray]
+
+# --- cells, knots, coordinates -------------------------------------------------------
 
 
-def cells_of(u: FloatArray, positive: CountArray | FloatArray) -> Cells:
-    """Group labelled scores into at most some 1200 cells, never parting equal ones.
-
-    A cell holds about the same share of the positives and negatives together, each
-    class counting as much as the other: where the rare class is, cells are small.
-    """
+def cells_of(u: FloatArray, positive: BoolArray) -> Cells:
+    """Group labelled scores into at most some 1200 cells, never parting equal ones."""
     order = np.argsort(u, kind="stable")
-    sorted_u = u[order]
-    first = np.flatnonzero(np.concatenate([[True], sorted_u[1:] != sorted_u[:-1]]))
-    places = sorted_u[first]
-    passed = np.concatenate([[0.0], np.cumsum(positive[order], dtype=np.float64)])
+    ranked = u[order]
+    first = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]]))
+    passed = np.concatenate([[0], np.cumsum(positive[order], dtype=np.int64)])
     ends = np.append(first, u.size)
-    count, hits = np.diff(ends).astype(np.float64), np.diff(passed[ends])
-    if places.size > _MOST_CELLS:
-        mass = np.cumsum(balanced_mass(count, hits))
-        group = np.minimum((mass * _MOST_CELLS).astype(np.intp), _MOST_CELLS - 1)
-        start = np.flatnonzero(np.concatenate([[True], group[1:] != group[:-1]]))
-        total = np.add.reduceat(count, start)
-        # Relative to the first place, so that means of equal numbers are equal.
-        base = np.repeat(places[start], np.diff(np.append(start, places.size)))
-        shift = np.add.reduceat((places - base) * count, start) / total
-        places = places[start] + shift
-        count, hits = total, np.add.reduceat(hits, start)
-    return Cells(places, count, hits)
+    each = Cells(ranked[first], np.diff(ends) * 1.0, np.diff(passed[ends]) * 1.0)
+    return _merged(each, _MOST_CELLS)
 
 
-def balanced_mass(count: FloatArray, hits: FloatArray) -> FloatArray:
-    """Return shares of the labels, both classes together counting one half each."""
-    m, positives = count.sum(), hits.sum()
-    negatives = m - positives
+def _merged(cells: Cells, most: int) -> Cells:
+    """Return at most so many cells, of about the same balanced mass."""
+    if cells.u.size <= most:
+        return cells
+    mass = np.cumsum(_balanced_mass(cells))
+    group = np.minimum((mass * most).astype(np.intp), most - 1)
+    start = np.flatnonzero(np.concatenate([[True], group[1:] != group[:-1]]))
+    count = np.add.reduceat(cells.count, start)
+    # From the first place on, so that rounding puts no mean out of order.
+    base = np.repeat(cells.u[start], np.diff(np.append(start, cells.u.size)))
+    ahead = np.add.reduceat((cells.u - base) * cells.count, start) / count
+    return Cells(cells.u[start] + ahead, count, np.add.reduceat(cells.positive, start))
+
+
+def _balanced_mass(cells: Cells) -> FloatArray:
+    """Return shares of the labels, each class together counting one half."""
+    positives, negatives = cells.positive.sum(), (cells.count - cells.positive).sum()
     if positives == 0.0 or negatives == 0.0:
-        return count / m
-    return 0.5 * (hits / positives + (count - hits) / negatives)
+        return np.asarray(cells.count / cells.count.sum())
+    of_negatives = (cells.count - cells.positive) / negatives
+    return np.asarray(0.5 * (cells.positive / positives + of_negatives))
 
 
 def knots_of(cells: Cells) -> FloatArray:
     """Return the places of the knots: cells at even balanced mass, and both ends."""
     if cells.u.size <= MOST_KNOTS:
         return cells.u.copy()
-    mass = np.cumsum(balanced_mass(cells.count, cells.positive))
-    wanted = np.linspace(0.0, mass[-1], MOST_KNOTS)
-    at = np.searchsorted(mass, wanted)
+    mass = np.cumsum(_balanced_mass(cells))
+    at = np.searchsorted(mass, np.linspace(0.0, mass[-1], MOST_KNOTS))
     at[0], at[-1] = 0, cells.u.size - 1
-    return cells.u[np.unique(np.minimum(at, cells.u.size - 1))]
+    return np.asarray(cells.u[np.unique(np.minimum(at, cells.u.size - 1))])
 
 
 def even_coordinate(cells: Cells, knots: FloatArray) -> tuple[Cells, FloatArray]:
@@ -92,21 +100,22 @@ def even_coordinate(cells: Cells, knots: FloatArray) -> tuple[Cells, FloatArray]
     the labels, both classes counting the same, has length one, and what is further out
     comes nearer, logarithmically. Lone ends are one step off what is next to them.
     """
-    u = cells.u.copy()
-    if u.size < 3:
-        return Cells(np.arange(u.size) * 1.0, cells.count, cells.positive), (
-            np.searchsorted(u, knots) * 1.0
-        )
-    mass = balanced_mass(cells.count, cells.positive)
-    passed = np.cumsum(mass) - 0.5 * mass
-    inside = np.interp([0.05, 0.95], passed, u)
-    step = max(0.1 * (inside[1] - inside[0]), 0.0)
-    u[0] = max(u[0], u[1] - step) if step > 0.0 else u[0]
-    u[-1] = min(u[-1], u[-2] + step) if step > 0.0 else u[-1]
-    low, middle, high = np.interp([0.25, 0.5, 0.75], passed, u)
-    scale = max(high - low, 1e-3 * (u[-1] - u[0]))
-    z = np.arcsinh((u - middle) / scale)
-    return Cells(z, cells.count, cells.positive), np.interp(knots, cells.u, z)
+    if cells.u.size < 3:
+        places: FloatArray = np.arange(cells.u.size, dtype=np.float64)
+    else:
+        u = cells.u.copy()
+        mass = _balanced_mass(cells)
+        passed = np.cumsum(mass) - 0.5 * mass
+        step = 0.1 * float(np.diff(np.interp([0.05, 0.95], passed, u))[0])
+        if step > 0.0:
+            u[0], u[-1] = max(u[0], u[1] - step), min(u[-1], u[-2] + step)
+        low, middle, high = np.interp([0.25, 0.5, 0.75], passed, u)
+        scale = max(high - low, 1e-3 * (u[-1] - u[0]))
+        places = np.asarray(np.arcsinh((u - middle) / scale), dtype=np.float64)
+        # Neighbours that rounding makes equal are put apart by a hair.
+        places = np.maximum.accumulate(places) + 1e-12 * np.arange(u.size)
+    at = np.searchsorted(cells.u, knots)
+    return Cells(places, cells.count, cells.positive), places[at]
 
 
 # --- nearest nondecreasing rows ------------------------------------------------------
@@ -115,41 +124,71 @@ def even_coordinate(cells: Cells, knots: FloatArray) -> tuple[Cells, FloatArray]
 def nondecreasing(values: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the nearest nondecreasing row to each row, in weighted least squares.
 
-    By the formula of greatest minorants: the entry at i is the largest over starts
-    j <= i of the least over ends k >= i of the weighted mean from j to k.
+    Weights are positive; there is a row of them for each row of values.
     """
-    rows, n = values.shape
-    out = np.empty_like(values)
-    step = max(1, _BLOCK // max(1, n * n))
-    for low in range(0, rows, step):
-        part = slice(low, min(rows, low + step))
-        w = np.broadcast_to(weights, values.shape)[part]
-        zero = np.zeros((w.shape[0], 1))
-        mass = np.concatenate([zero, np.cumsum(w, axis=1)], axis=1)
-        total = np.concatenate([zero, np.cumsum(w * values[part], axis=1)], axis=1)
-        length = mass[:, None, 1:] - mass[:, :-1, None]
-        sums = total[:, None, 1:] - total[:, :-1, None]
-        valid = np.triu(np.ones((n, n), dtype=bool)) & (length > 0.0)
-        means = np.where(valid, sums / np.where(valid, length, 1.0), np.inf)
-        least = np.minimum.accumulate(means[:, :, ::-1], axis=2)[:, :, ::-1]
-        upper = np.where(np.triu(np.ones((n, n), dtype=bool)), least, -np.inf)
-        out[part] = upper.max(axis=1)
-    # Sums are rounded: what is a hair out of order is put in order.
-    return np.maximum.accumulate(out, axis=1)
+    n = values.shape[1]
+    if n > _MOST_BINS + 1:
+        rows = zip(values, weights, strict=True)
+        return np.array([_pooled(v, w) for v, w in rows]).reshape(values.shape)
+    # The entry at i is the largest over starts j <= i of the least over ends k >= i of
+    # the weighted mean from j to k.
+    zero = np.zeros((values.shape[0], 1))
+    mass = np.concatenate([zero, np.cumsum(weights, axis=1)], axis=1)
+    total = np.concatenate([zero, np.cumsum(weights * values, axis=1)], axis=1)
+    upper = np.triu(np.ones((n, n), dtype=bool))
+    length = np.where(upper, mass[:, None, 1:] - mass[:, :-1, None], 1.0)
+    sums = np.where(upper, total[:, None, 1:] - total[:, :-1, None], np.inf)
+    means = sums / length
+    least = np.minimum.accumulate(means[:, :, ::-1], axis=2)[:, :, ::-1]
+    out = np.where(upper, least, -np.inf).max(axis=1)
+    return np.maximum.accumulate(out, axis=1)  # sums are rounded
 
 
-# --- draws ---------------------------------------------------------------------------
+def _pooled(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Pool adjacent violators: of one row, in time proportional to its length."""
+    levels: list[float] = []
+    masses: list[float] = []
+    sizes: list[int] = []
+    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
+        level, mass, size = value, weight, 1
+        while levels and levels[-1] >= level:
+            below, share = levels.pop(), masses.pop()
+            level = (below * share + level * mass) / (share + mass)
+            mass += share
+            size += sizes.pop()
+        levels.append(level)
+        masses.append(mass)
+        sizes.append(size)
+    return np.repeat(levels, sizes)
+
+
+# --- small things that draws share ---------------------------------------------------
 
 
 def normal_draws(rng: np.random.Generator, rows: int, columns: int) -> FloatArray:
     """Return standard normal draws, each column with one in each of `rows` strata."""
     inverse = NormalDist().inv_cdf
     strata = (np.arange(rows) + rng.random((columns, rows))) / rows
-    out = np.empty((rows, columns))
-    for j in range(columns):
-        inside = np.clip(strata[j], 1e-12, 1.0 - 1e-12)
-        out[:, j] = rng.permutation([inverse(x) for x in inside.tolist()])
-    return out
+    strata = np.clip(strata, 1e-12, 1.0 - 1e-12)
+    columns_of = [rng.permutation([inverse(x) for x in s.tolist()]) for s in strata]
+    return np.column_stack(columns_of)
+
+
+def _systematic(
+    rng: np.random.Generator, shares: FloatArray, n_draws: int
+) -> IndexArray:
+    """Return indices, each as often as its share says up to one, in random order."""
+    even = (np.arange(n_draws) + rng.random()) / n_draws
+    chosen = np.searchsorted(np.cumsum(shares) / shares.sum(), even, side="right")
+    return rng.permutation(np.minimum(chosen, shares.size - 1))
+
+
+def _sigmoid(x: FloatArray) -> FloatArray:
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * x)))
+
+
+def _logit(p: FloatArray) -> FloatArray:
+    return np.asarray(np.log(p) - np.log1p(-p))
 
 
 def _in_order(values: FloatArray) -> FloatArray:
@@ -158,141 +197,130 @@ def _in_order(values: FloatArray) -> FloatArray:
     return np.clip(values, _LEAST, 1.0 - _LEAST)
 
 
-def _sigmoid(x: FloatArray) -> FloatArray:
-    return 0.5 * (1.0 + np.tanh(0.5 * x))
+# --- a process that jumps: exact -----------------------------------------------------
 
 
-def spline_draws(
+def process_draws(
     cells: Cells, knots: FloatArray, rng: np.random.Generator, n_draws: int
 ) -> FloatArray:
-    """Return draws of a smooth map: a logistic regression on a spline of the score.
+    """Return draws of a map whose log-odds rise by jumps, many small or few large.
 
-    logit g = a + b z + sum of c_j softplus((z - q_j) / h) h, with a normal prior on
-    the coefficients. The prior's width for the c_j is drawn from what the evidence
-    leaves open, the coefficients from a normal law about the mode (Laplace); draws
-    that fall somewhere are drawn again.
+    The prior is an increasing process with independent increments (a gamma process on
+    a lattice), whose mean rise and number of jumps are unknown, over two kinds of time:
+    length along the coordinate, and share of the labels with both classes counting the
+    same. On a lattice that is a hidden Markov chain: filtering forwards gives the
+    evidence of each setting, sampling backwards exact draws. A first, coarse pass says
+    which settings and which range of log-odds matter.
     """
-    cells, knots = even_coordinate(cells, knots)
-    basis = _Basis.of(cells)
-    x = basis.at(cells.u)
-    grid = basis.at(knots)
-    slopes = basis.slope(knots)
-    modes, roots, evidence = _laplace(x, cells, basis)
-    weight = np.exp(evidence - evidence.max())
-    shares = np.cumsum(weight / weight.sum())
-    tries = 4 * n_draws
-    which = np.searchsorted(shares, (np.arange(tries) + rng.random()) / tries)
-    which = np.minimum(which, shares.size - 1)
-    which = rng.permutation(which)
-    z = normal_draws(rng, tries, x.shape[1])
-    theta = modes[which] + np.einsum("bij,bj->bi", roots[which], z)
-    rising = (theta @ slopes.T).min(axis=1) >= 0.0
-    chosen = np.concatenate([np.flatnonzero(rising), np.flatnonzero(~rising)])
-    chosen = np.sort(chosen[:n_draws])
-    values = _sigmoid(theta[chosen] @ grid.T)
-    if not rising[chosen].all():
-        mass = np.interp(knots, cells.u, cells.count)
-        falls = ~rising[chosen]
-        values[falls] = nondecreasing(values[falls], mass)
-    return _in_order(values)
+    reach = np.log(cells.count.sum()) + 3.0
+    kind, shape, rise = (
+        part.ravel() for part in np.meshgrid([0, 1], _SHAPES, _RISES, indexing="ij")
+    )
+    settings = np.column_stack([kind, shape, rise])
+    # Scores that are worth calibrating order the instances: large rises are likelier.
+    prior = _RISE_POWER * np.log(rise)
+    few, states = _merged(cells, 60), np.linspace(-reach, reach, 96)
+    chains = _Chains.filtered(few, settings, prior, states)
+    paths = chains.sampled(rng, 100)
+    margin = 4.0 * (states[1] - states[0])
+    states = np.linspace(
+        max(-reach, float(paths.min()) - margin),
+        min(reach, float(paths.max()) + margin),
+        256,
+    )
+    kept = chains.evidence > chains.evidence.max() - 6.0
+    many = _merged(cells, 250)
+    chains = _Chains.filtered(many, settings[kept], prior[kept], states)
+    paths = chains.sampled(rng, n_draws)
+    at_knots = [np.interp(knots, many.u, path) for path in paths]
+    return _in_order(_sigmoid(np.array(at_knots)))
 
 
 @dataclass(frozen=True)
-class _Basis:
-    """Functions of u: 1, z and softplus at the spline's knots; z is standardised."""
+class _Chains:
+    """Chains of log-odds along the cells, filtered, for each setting of the prior."""
 
-    centre: float
-    scale: float
-    inner: FloatArray
-    width: float
+    states: FloatArray
+    steps: list[FloatArray]  # the law of the rise from each cell to the next
+    weights: list[FloatArray]  # of the states at each cell, given labels up to there
+    evidence: FloatArray
 
     @classmethod
-    def of(cls, cells: Cells) -> _Basis:
-        mass = balanced_mass(cells.count, cells.positive)
-        mass = mass / mass.sum()
-        centre = float(mass @ cells.u)
-        scale = float(np.sqrt(mass @ (cells.u - centre) ** 2))
-        if not scale > 0.0:
-            return cls(centre, 1.0, np.zeros(0), 1.0)
-        z = (cells.u - centre) / scale
-        passed = np.cumsum(mass) - 0.5 * mass
-        at = (np.arange(_INNER_KNOTS) + 0.5) / _INNER_KNOTS
-        inner = np.unique(np.interp(at, passed, z))
-        spread = (inner[-1] - inner[0]) / max(1, inner.size - 1)
-        return cls(centre, scale, inner, max(0.5 * float(spread), 0.05))
+    def filtered(
+        cls, cells: Cells, settings: FloatArray, prior: FloatArray, states: FloatArray
+    ) -> _Chains:
+        gaps = _gaps(cells)[settings[:, 0].astype(np.intp)]
+        size, width = states.size, float(states[1] - states[0])
+        fit = cells.positive[:, None] * states
+        fit -= cells.count[:, None] * np.logaddexp(0.0, states)
+        best = fit.max(axis=1)
+        likelihood = np.exp(fit - best[:, None])
+        p = _sigmoid(states)
+        weight = np.tile((p * (1.0 - p)) ** 0.05, (settings.shape[0], 1))
+        weight /= weight.sum(axis=1, keepdims=True)
+        evidence = prior + best.sum()
+        steps, weights = [], []
+        for c in range(cells.u.size):
+            if c > 0:
+                step = _rise_law(
+                    settings[:, 1] * gaps[:, c - 1],
+                    settings[:, 2] / settings[:, 1] / width,
+                    size,
+                )
+                steps.append(step)
+                product = np.fft.rfft(weight, 2 * size) * np.fft.rfft(step, 2 * size)
+                weight = np.fft.irfft(product, 2 * size)[:, :size]
+                # What is left of the transforms' rounding is no probability.
+                least = 1e-14 * weight.max(axis=1, keepdims=True)
+                weight[weight < least] = 0.0
+            weight = weight * likelihood[c]
+            total = weight.sum(axis=1, keepdims=True)
+            lost = total <= 0.0
+            evidence = evidence + np.log(np.where(lost, 1e-300, total))[:, 0]
+            weight = np.where(lost, 1.0 / size, weight / np.where(lost, 1.0, total))
+            weights.append(weight)
+        return cls(states, steps, weights, evidence)
 
-    def _z(self, u: FloatArray) -> FloatArray:
-        return (u - self.centre) / self.scale
+    def sampled(self, rng: np.random.Generator, n_draws: int) -> FloatArray:
+        """Return paths of log-odds, of settings in proportion to their evidence."""
+        shares = np.exp(self.evidence - self.evidence.max())
+        of = _systematic(rng, shares, n_draws)
+        cells, size = len(self.weights), self.states.size
+        path = np.empty((n_draws, cells), dtype=np.intp)
+        every = np.arange(size)
+        weight = self.weights[-1][of]
+        for c in range(cells - 1, -1, -1):
+            passed = np.cumsum(weight, axis=1)
+            target = (1.0 - rng.random(n_draws)) * passed[:, -1]
+            state = np.minimum((passed < target[:, None]).sum(axis=1), size - 1)
+            path[:, c] = state
+            if c > 0:
+                ahead = state[:, None] - every
+                step = self.steps[c - 1][of[:, None], np.maximum(ahead, 0)]
+                weight = self.weights[c - 1][of] * np.where(ahead >= 0, step, 0.0)
+        return np.asarray(self.states[path])
 
-    def at(self, u: FloatArray) -> FloatArray:
-        z = self._z(u)
-        bends = self.width * np.logaddexp(0.0, (z[:, None] - self.inner) / self.width)
-        return np.column_stack([np.ones(z.size), z, bends])
 
-    def slope(self, u: FloatArray) -> FloatArray:
-        z = self._z(u)
-        bends = _sigmoid((z[:, None] - self.inner) / self.width)
-        return np.column_stack([np.zeros(z.size), np.ones(z.size), bends])
-
-    def precision(self, ridge: float) -> FloatArray:
-        """Return the prior's precisions."""
-        return np.concatenate([[0.02, 0.02], np.full(self.inner.size, ridge)])
+def _gaps(cells: Cells) -> FloatArray:
+    """Return the time between neighbouring cells, of both kinds, adding up to one."""
+    mass = _balanced_mass(cells)
+    passed = np.cumsum(mass) - 0.5 * mass
+    both = np.array([np.diff(cells.u), np.diff(passed)])
+    return np.asarray(both / np.maximum(both.sum(axis=1, keepdims=True), 1e-300))
 
 
-def _laplace(
-    x: FloatArray, cells: Cells, basis: _Basis
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return modes, roots of covariances and log evidences, for each ridge."""
-    ridges = _RIDGES if basis.inner.size else _RIDGES[:1]
-    prior = np.array([basis.precision(float(ridge)) for ridge in ridges])
-    n = x.shape[1]
-    # Half a positive and half a negative, spread like the labels: Jeffreys' prior.
-    extra = cells.count / cells.count.sum()
-    cells = Cells(cells.u, cells.count + extra, cells.positive + 0.5 * extra)
-    share = (cells.positive.sum() + 0.5) / (cells.count.sum() + 1.0)
-    theta = np.zeros((ridges.size, n))
-    theta[:, 0] = np.log(share / (1.0 - share))
-    theta[:, 1] = 0.5
-    centre = np.zeros(n)
+def _rise_law(shape: FloatArray, scale: FloatArray, size: int) -> FloatArray:
+    """Return the negative binomial law of rises 0, 1, ...: gamma's on a lattice."""
+    shape = np.maximum(shape, 1e-12)[:, None]
+    none = -np.log1p(scale)[:, None]
+    k = np.arange(size - 1)
+    more = np.log((k + shape) / (k + 1.0)) + np.log(scale)[:, None] + none
+    start = shape * none
+    logs = np.concatenate([start, start + np.cumsum(more, axis=1)], axis=1)
+    return np.asarray(np.exp(logs))
 
-    def objective(theta: FloatArray) -> FloatArray:
-        eta = theta @ x.T
-        fit = eta @ cells.positive - np.logaddexp(0.0, eta) @ cells.count
-        return fit - 0.5 * np.sum(prior * (theta - centre) ** 2, axis=1)
 
-    value = objective(theta)
-    for _ in range(60):
-        p = _sigmoid(theta @ x.T)
-        slope = (cells.positive - cells.count * p) @ x - prior * (theta - centre)
-        w = cells.count * p * (1.0 - p)
-        hessian = np.einsum("rc,ci,cj->rij", w, x, x, optimize=True)
-        hessian[:, np.arange(n), np.arange(n)] += prior
-        step = np.linalg.solve(hessian, slope[:, :, None])[:, :, 0]
-        size = np.ones(ridges.size)
-        new = theta + step
-        new_value = objective(new)
-        for _ in range(30):
-            worse = new_value < value
-            if not worse.any():
-                break
-            size[worse] *= 0.5
-            new = theta + size[:, None] * step
-            new_value = objective(new)
-        better = new_value >= value
-        theta = np.where(better[:, None], new, theta)
-        gain = np.where(better, new_value - value, 0.0)
-        value = np.maximum(value, new_value)
-        if gain.max() < 1e-9:
-            break
-    p = _sigmoid(theta @ x.T)
-    w = cells.count * p * (1.0 - p)
-    hessian = np.einsum("rc,ci,cj->rij", w, x, x, optimize=True)
-    hessian[:, np.arange(n), np.arange(n)] += prior
-    lower = np.linalg.cholesky(hessian)
-    roots = np.linalg.inv(lower).transpose(0, 2, 1)
-    log_det = 2.0 * np.log(np.einsum("rii->ri", lower)).sum(axis=1)
-    evidence = value + 0.5 * np.log(prior).sum(axis=1) - 0.5 * log_det
-    return theta, roots, evidence
+# --- bins, made nondecreasing --------------------------------------------------------
 
 
 def projection_draws(
@@ -300,78 +328,191 @@ def projection_draws(
 ) -> FloatArray:
     """Return draws of a map with steps: Beta draws in bins, made nondecreasing.
 
-    Each draw has bins of its own, so that no edge is favoured.
+    Some 3 m^(1/3) bins of equal standard deviation; each draw's begin elsewhere, so
+    that no edge is favoured.
     """
-    cells, knots = even_coordinate(cells, knots)
     m = float(cells.count.sum())
-    fit = nondecreasing(
-        ((cells.positive + 0.5) / (cells.count + 1.0))[None], cells.count + 1.0
-    )[0]
+    rates = (cells.positive + 0.5) / (cells.count + 1.0)
+    fit = nondecreasing(rates[None], cells.count[None] + 1.0)[0]
     mass = cells.count * np.sqrt(fit * (1.0 - fit))
     mass = np.maximum(mass, 0.02 * cells.count * mass.sum() / m)
-    passed = np.cumsum(mass) / mass.sum()
-    middle = passed - 0.5 * mass / mass.sum()
-    low, high = BINS
-    even = (np.arange(n_draws) + rng.random()) / n_draws
-    factor = low * (high / low) ** rng.permutation(even)
-    n_bins = np.clip(factor * m ** (1.0 / 3.0), 1.0, float(_MOST_BINS))
-    offset = (np.arange(n_draws) + rng.random()) / n_draws
-    places = middle * n_bins[:, None] + rng.permutation(offset)[:, None]
-    bins = places.astype(np.intp)
-    return _binned_draws(cells, knots, rng, bins, int(bins.max()) + 1)
-
-
-def _binned_draws(
-    cells: Cells,
-    knots: FloatArray,
-    rng: np.random.Generator,
-    bins: IndexArray,
-    n_bins: int,
-) -> FloatArray:
-    n_draws = bins.shape[0]
-    flat = (bins + n_bins * np.arange(n_draws)[:, None]).ravel()
-    shape, size = (n_draws, n_bins), n_draws * n_bins
+    middle = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
+    n_bins = min(float(_MOST_BINS), max(1.0, 3.0 * m ** (1.0 / 3.0)))
+    offset = rng.permutation((np.arange(n_draws) + rng.random()) / n_draws)
+    bins = (middle * n_bins + offset[:, None]).astype(np.intp)
+    bins = np.minimum(bins, _MOST_BINS)
+    size = int(bins.max()) + 1
+    flat = (bins + size * np.arange(n_draws)[:, None]).ravel()
 
     def summed(values: FloatArray) -> FloatArray:
         weights = np.broadcast_to(values, bins.shape).ravel()
-        return np.bincount(flat, weights=weights, minlength=size).reshape(shape)
+        sums = np.bincount(flat, weights=weights, minlength=n_draws * size)
+        return np.asarray(sums.reshape(n_draws, size), dtype=np.float64)
 
-    count, hits, place = (
-        summed(cells.count),
-        summed(cells.positive),
-        summed(cells.count * cells.u),
-    )
-    prior = nondecreasing((hits + 0.5) / (count + 1.0), count + 1e-9)
-    # Together at least half a positive and half a negative, as in Jeffreys' prior.
+    count, hits = summed(cells.count), summed(cells.positive)
+    place = summed(cells.count * cells.u)
     full = count > 0.0
+    weights = count + 1e-9  # empty bins take part in nothing
+    prior = nondecreasing((hits + 0.5) / (count + 1.0), weights)
+    # Together at least half a positive and half a negative, as in Jeffreys' prior.
     for _ in range(2):
         part = (prior * full).sum(axis=1, keepdims=True)
-        prior = 1.0 - prior * np.maximum(1.0, 0.5 / part)
-    prior = np.clip(prior, 1e-12, 1.0 - 1e-12)
-    draws = rng.beta(hits + prior, count - hits + 1.0 - prior)
-    draws = nondecreasing(draws, count + 1e-9)
-    draws = np.clip(draws, _LEAST, 1.0 - _LEAST)
+        prior = 1.0 - np.minimum(prior * np.maximum(1.0, 0.5 / part), 1.0)
+    prior = np.clip(prior, _LEAST, 1.0 - _LEAST)
+    rates = rng.beta(hits + prior, count - hits + 1.0 - prior)
+    rates = _logit(np.clip(nondecreasing(rates, weights), _LEAST, 1.0 - _LEAST))
     out = np.empty((n_draws, knots.size))
-    for b in range(n_draws):
-        full = count[b] > 0.0
-        u = place[b, full] / count[b, full]
-        v = draws[b, full]
-        out[b] = _sigmoid(np.interp(knots, u, np.log(v) - np.log1p(-v)))
-    return _in_order(out)
+    for b, some in enumerate(full):
+        out[b] = np.interp(knots, place[b, some] / count[b, some], rates[b, some])
+    return _in_order(_sigmoid(out))
+
+
+# --- a logistic regression on a spline -----------------------------------------------
+
+
+def spline_draws(
+    cells: Cells, knots: FloatArray, rng: np.random.Generator, n_draws: int
+) -> FloatArray:
+    """Return draws of a smooth map: a logistic regression on a spline of the score.
+
+    Log-odds are a + b z + sum of c_j h softplus((z - q_j) / h), with a normal prior on
+    the coefficients. The prior's width for the c_j is drawn from what the evidence
+    leaves open, the coefficients from a normal law about the mode (Laplace). Draws
+    that fall somewhere are drawn again; if too many do, they are made nondecreasing.
+    """
+    basis = _Basis.of(cells)
+    modes, roots, evidence = _laplace(basis, cells)
+    tries = 4 * n_draws
+    which = _systematic(rng, np.exp(evidence - evidence.max()), tries)
+    z = normal_draws(rng, tries, modes.shape[1])
+    theta = modes[which] + np.einsum("bij,bj->bi", roots[which], z)
+    rising = (theta @ basis.slopes(knots).T).min(axis=1) >= 0.0
+    chosen = np.concatenate([np.flatnonzero(rising), np.flatnonzero(~rising)])[:n_draws]
+    values = _sigmoid(theta[chosen] @ basis.at(knots).T)
+    falling = ~rising[chosen]
+    if falling.any():
+        weights = np.tile(np.interp(knots, cells.u, cells.count), (n_draws, 1))
+        values[falling] = nondecreasing(values[falling], weights[falling])
+    return _in_order(values)
+
+
+@dataclass(frozen=True)
+class _Basis:
+    """Functions of a place: 1, z and a softplus at each bend; z is standardised."""
+
+    centre: float
+    scale: float
+    bends: FloatArray
+    width: float
+
+    @classmethod
+    def of(cls, cells: Cells) -> _Basis:
+        mass = _balanced_mass(cells)
+        centre = float(mass @ cells.u)
+        scale = float(np.sqrt(mass @ (cells.u - centre) ** 2))
+        if not scale > 0.0:
+            return cls(centre, 1.0, np.zeros(0), 1.0)
+        z = (cells.u - centre) / scale
+        at = (np.arange(_BENDS) + 0.5) / _BENDS
+        bends = np.unique(np.interp(at, np.cumsum(mass) - 0.5 * mass, z))
+        spread = (bends[-1] - bends[0]) / max(1, bends.size - 1)
+        return cls(centre, scale, bends, max(0.5 * float(spread), 0.05))
+
+    def _steps(self, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+        z = (u - self.centre) / self.scale
+        return z, (z[:, None] - self.bends) / self.width
+
+    def at(self, u: FloatArray) -> FloatArray:
+        z, steps = self._steps(u)
+        bends = self.width * np.logaddexp(0.0, steps)
+        return np.column_stack([np.ones(z.size), z, bends])
+
+    def slopes(self, u: FloatArray) -> FloatArray:
+        z, steps = self._steps(u)
+        return np.column_stack([np.zeros(z.size), np.ones(z.size), _sigmoid(steps)])
+
+
+def _laplace(basis: _Basis, cells: Cells) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return modes, roots of covariances and log evidences, for each ridge."""
+    x = basis.at(cells.u)
+    n = x.shape[1]
+    prior = np.full((_RIDGES.size, n), 0.02)
+    prior[:, 2:] = _RIDGES[:, None]
+    # Half a positive and half a negative, as in Jeffreys' prior, where they are to be
+    # expected: high and low.
+    share = cells.count / cells.count.sum()
+    high = np.cumsum(share) - 0.5 * share
+    more, less = share * high**_TOP, share * (1.0 - high) ** _TOP
+    more, less = 0.5 * more / more.sum(), 0.5 * less / less.sum()
+    count, positive = cells.count + more + less, cells.positive + more
+    theta = np.zeros(prior.shape)
+    theta[:, 0] = _logit(positive.sum() / count.sum())
+
+    def objective(theta: FloatArray) -> FloatArray:
+        eta = theta @ x.T
+        fit = eta @ positive - np.logaddexp(0.0, eta) @ count
+        return np.asarray(fit - 0.5 * np.sum(prior * theta**2, axis=1))
+
+    def curvature(p: FloatArray) -> FloatArray:
+        out = np.matmul(x.T * (count * p * (1.0 - p))[:, None, :], x)
+        out[:, np.arange(n), np.arange(n)] += prior
+        return np.asarray(out)
+
+    value = objective(theta)
+    for _ in range(60):
+        p = _sigmoid(theta @ x.T)
+        slope = (positive - count * p) @ x - prior * theta
+        step = np.linalg.solve(curvature(p), slope[:, :, None])[:, :, 0]
+        for _ in range(30):
+            new_value = objective(theta + step)
+            worse = new_value < value
+            if not worse.any():
+                break
+            step[worse] *= 0.5
+        step[worse] = 0.0
+        theta = theta + step
+        gain = np.where(worse, 0.0, new_value - value)
+        value = value + gain
+        if gain.max() < 1e-9:
+            break
+    lower = np.linalg.cholesky(curvature(_sigmoid(theta @ x.T)))
+    roots = np.linalg.inv(lower).transpose(0, 2, 1)
+    log_det = 2.0 * np.log(np.einsum("rii->ri", lower)).sum(axis=1)
+    evidence = value + 0.5 * np.log(prior).sum(axis=1) - 0.5 * log_det
+    return theta, roots, evidence
+
+
+# --- together ------------------------------------------------------------------------
 
 
 def mixture_draws(
     cells: Cells, knots: FloatArray, rng: np.random.Generator, n_draws: int
 ) -> FloatArray:
-    """Return draws of both kinds, half and half, in turn."""
-    half = (n_draws + 1) // 2
-    out = np.empty((n_draws, knots.size))
-    out[0::2] = spline_draws(cells, knots, rng, half)
-    if n_draws > 1:
-        out[1::2] = projection_draws(cells, knots, rng, n_draws - half)
-    if TAU:
-        out = np.clip(out, 1e-12, 1 - 1e-12)
-        z = normal_draws(rng, n_draws, 1)
-        out = _sigmoid((np.log(out) - np.log1p(-out)) * np.exp(TAU * z))
-        out = np.maximum.accumulate(out, axis=1)
-    return out
+    """Return draws of all kinds, in random order.
+
+    With few labels of a class priors matter, and half the draws are those of the
+    spline, which knows least; with many labels it only blurs, and its share fades. The
+    rest is shared by the process and the projection.
+    """
+    positives = float(cells.positive.sum())
+    fewest = min(positives, float(cells.count.sum()) - positives)
+    smooth = int(0.5 * n_draws * min(1.0, _FEW / max(fewest, 1.0)) + 0.5)
+    if n_draws == 1:
+        smooth = 0
+    stepped = (n_draws - smooth) // 2
+    counts = {
+        process_draws: n_draws - smooth - stepped,
+        projection_draws: stepped,
+        spline_draws: smooth,
+    }
+    parts = [draw(cells, knots, rng, n) for draw, n in counts.items() if n > 0]
+    return np.concatenate(parts)[rng.permutation(n_draws)]
+
+
+def drawn(
+    draw: Draws, cells: Cells, knots: FloatArray, rng: np.random.Generator, n_draws: int
+) -> FloatArray:
+    """Return draws of one kind, with what no labels can say: drift to the batch."""
+    values = draw(*even_coordinate(cells, knots), rng, n_draws)
+    stretch = np.exp(_DRIFT * normal_draws(rng, n_draws, 1))
+    return _in_order(_sigmoid(_logit(values) * stretch))
