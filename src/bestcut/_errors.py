@@ -509,22 +509,6 @@ def solver_of_draws(solver: str) -> SolverMismatchError:
 # --- guarantees ----------------------------------------------------------------------
 
 
-def no_labelled_rows() -> ValueError:
-    """Return the refusal to promise anything without labels."""
-    return ValueError(
-        "`y_true` must hold at least one label; got none. Pass labels of rows that the "
-        "model was not fitted on."
-    )
-
-
-def not_finite_scores(name: str, array: Any, bad: BoolArray) -> ValueError:
-    """Return the refusal of infinite scores, which no threshold separates."""
-    return ValueError(
-        f"`{name}` must hold finite scores; {_how_many(bad)} are not, the first is "
-        f"{_first(name, array, bad)}. Replace them, for example with `np.nan_to_num`."
-    )
-
-
 def not_conditions(at_least: Any) -> TypeError:
     """Return the refusal of what does not map metrics to values, or is empty."""
     return TypeError(

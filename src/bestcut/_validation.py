@@ -56,6 +56,15 @@ def check_scores(values: Any, *, name: str = "y_score") -> FloatArray:
     return array
 
 
+def check_finite_scores(values: Any, *, name: str) -> FloatArray:
+    """Return `values` as a 1-D float64 array of finite numbers, no zero negative."""
+    array = check_scores(values, name=name)
+    bad = np.isinf(array)
+    if bad.any():
+        raise errors.holds_infinity(name, array, bad)
+    return array + 0.0
+
+
 def check_probabilities(values: Any, *, name: str = "y_proba") -> FloatArray:
     """Return `values` as a 1-D float64 array of probabilities."""
     array = _check_column(values, name=name)

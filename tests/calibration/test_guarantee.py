@@ -376,8 +376,7 @@ REFUSED = {
         (Y, S, [0.1, -np.inf]),
         {},
         ValueError,
-        "`new_scores` must hold finite scores; 1 of 2 entries are not, the first is "
-        "new_scores[1] = -inf. Replace them, for example with `np.nan_to_num`.",
+        "`new_scores` must be finite; got new_scores[1] = -inf (1 of 2 entries)",
     ),
     "matrix": ((Y, S, [[0.1]]), {}, ValueError, "`new_scores` must"),
     "probability": (

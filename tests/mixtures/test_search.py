@@ -83,3 +83,28 @@ def test_no_more_is_remembered_than_a_decision_needs():
     bestcut.decide(p, "f1")
     bestcut.decide(p, "mcc")
     assert len(p._cuts.sums) <= 256 + 200
+
+
+@pytest.mark.parametrize("ends", [(0, 2000), (0, 700), (900, 2000), (5, 11)])
+def test_groups_are_divided_whatever_their_ends_are(ends):
+    search = MixtureSearch(MixtureCuts(smooth(7, 2000)._cuts, get("f1")), np.ones(2001))
+    edges = search._divided(np.array([ends[0]]), np.array([ends[1]]))
+    assert edges[0][0] == ends[0]
+    assert edges[1][-1] == ends[1]
+    assert np.array_equal(edges[0][1:], edges[1][:-1])
+    assert np.all(edges[0] < edges[1])
+
+
+def test_the_best_cut_may_be_at_either_end_of_the_ranking():
+    """Groups at the ends are divided more finely near them."""
+    rng = np.random.default_rng(5)
+    for shift in (-7.0, 4.0):
+        p = smooth(6, 2000, n_draws=8, shift=shift)
+        for metric in ("accuracy", "recall", "precision", "f1"):
+            decision = bestcut.decide(p, metric)
+            labels = rng.random(2000) < 0.5
+            assert decision.gap <= 1e-11
+            assert decision.expected_score >= bestcut.expected_score(p, labels, metric)
+            assert decision.expected_score == pytest.approx(
+                decision.curve.expected_score.max(), abs=1e-11
+            )

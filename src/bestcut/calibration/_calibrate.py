@@ -12,10 +12,10 @@ import numpy as np
 from bestcut import _errors as errors
 from bestcut._types import FloatArray
 from bestcut._validation import (
+    check_finite_scores,
     check_kind,
     check_labels,
     check_option,
-    check_scores,
     check_whole_number,
 )
 from bestcut.calibration._posterior import (
@@ -144,15 +144,15 @@ class Calibration:
         >>> bestcut.decide(p, "f1").labels.tolist()
         [False, True, True]
         """
-        scores = _finite(new_scores, name="new_scores")
+        scores = check_finite_scores(new_scores, name="new_scores")
         low, high = self.score_range
         outside = np.count_nonzero((scores < low) | (scores > high))
         if outside:
             warnings.warn(
                 f"{outside} of {scores.size} entries of `new_scores` "
                 f"({outside / scores.size:.1%}) are outside the labelled scores, "
-                f"{low:.6g} to {high:.6g}: their probabilities are taken to be those at "
-                "the end of that range. Label some of them.",
+                f"{low:.6g} to {high:.6g}: their probabilities are taken to be those "
+                "at the end of that range. Label some of them.",
                 stacklevel=2,
             )
         u = _coordinate(scores, self._kind)
@@ -178,7 +178,7 @@ class Calibration:
         >>> bestcut.calibrate([0, 1], [0.25, 0.75]).map([0.0, 0.5]).tolist()
         [-750.0, 0.0]
         """
-        return _coordinate(_finite(scores, name="scores"), self._kind)
+        return _coordinate(check_finite_scores(scores, name="scores"), self._kind)
 
     def probabilities(self, scores: Any, draws: slice = slice(None)) -> FloatArray:
         """Return the probabilities of some scores under each map.
@@ -345,7 +345,7 @@ def calibrate(
     if rows > _MOST_DRAWS:
         raise errors.too_many_draws(rows, _MOST_DRAWS)
     seed = check_whole_number(random_state, name="random_state")
-    s = _finite(scores, name="scores")
+    s = check_finite_scores(scores, name="scores")
     labels = check_labels(y_true, s.size, name="y_true", of="scores")
     if s.size == 0:
         raise errors.no_labels()
@@ -363,15 +363,6 @@ def calibrate(
         method=chosen,
         score_range=(low, high),
     )
-
-
-def _finite(values: Any, *, name: str) -> FloatArray:
-    """Return scores without NaN and infinity."""
-    array = check_scores(values, name=name)
-    bad = np.isinf(array)
-    if bad.any():
-        raise errors.holds_infinity(name, array, bad)
-    return array + 0.0  # no negative zero
 
 
 def _coordinate(scores: FloatArray, kind: int) -> FloatArray:

@@ -14,8 +14,8 @@ from bestcut import _errors as errors
 from bestcut._types import BoolArray, CountArray, FloatArray
 from bestcut._validation import (
     check_finite_real,
+    check_finite_scores,
     check_labels,
-    check_scores,
     check_share,
 )
 from bestcut.calibration._bands import Bands, Pool, bands
@@ -194,11 +194,11 @@ def guarantee(
     labels at probability 0.95. About 367 would do, if they had the same shares of
     positives along the ranking as these; with few labels that is a guess.
     """
-    labelled = _check_finite(scores, name="scores")
-    fresh = _check_finite(new_scores, name="new_scores")
+    labelled = check_finite_scores(scores, name="scores")
+    fresh = check_finite_scores(new_scores, name="new_scores")
     truth = check_labels(y_true, labelled.size, name="y_true", of="scores")
     if truth.size == 0:
-        raise errors.no_labelled_rows()
+        raise errors.no_labels()
     risk = 1.0 - check_share(
         probability, name="probability", cure="Pass 0.95 for 19 batches of 20."
     )
@@ -290,14 +290,6 @@ def _values(
     cells = (tp, n_pred - tp, fn, n - n_pred - fn)
     value = metric.score_cells(*(cell.astype(np.float64) for cell in cells))
     return np.broadcast_to(np.asarray(value, dtype=np.float64), tp.shape)
-
-
-def _check_finite(values: Any, *, name: str) -> FloatArray:
-    array = check_scores(values, name=name)
-    bad = ~np.isfinite(array)
-    if bad.any():
-        raise errors.not_finite_scores(name, array, bad)
-    return array
 
 
 def _labels_needed(pool: Pool, risk: float, conditions: _Conditions) -> int | None:

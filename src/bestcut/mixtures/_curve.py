@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bestcut._types import FloatArray
 from bestcut.curve import curve_of
-from bestcut.metrics import Metric, Trait
+from bestcut.metrics import Metric, Trait, is_linear
 from bestcut.mixtures._cuts import MixtureCuts
 from bestcut.uncertain import RankedDraws
 
@@ -23,6 +25,8 @@ def mean_curve(ranked: RankedDraws, metric: Metric) -> tuple[FloatArray, FloatAr
     that takes less time.
     """
     draws = ranked.draws
+    if is_linear(metric):  # then it is that of the mean probabilities
+        return curve_of(draws.mean(), metric).whole() if draws.n else _of_nobody(metric)
     quick = bool(metric.traits & _QUICK)
     if draws.n <= (_SHORT if quick else _SHORT_IF_GENERAL):
         return _cut_by_cut(MixtureCuts(ranked, metric))
@@ -33,6 +37,11 @@ def mean_curve(ranked: RankedDraws, metric: Metric) -> tuple[FloatArray, FloatAr
         value += (one - value) / (b + 1)
         error += (wrong - error) / (b + 1)
     return value, error
+
+
+def _of_nobody(metric: Any) -> tuple[FloatArray, FloatArray]:
+    value = np.asarray(metric.score(0.0, 0.0, 0.0, 0.0), dtype=np.float64)
+    return value.reshape(1), np.zeros(1)
 
 
 def _cut_by_cut(cuts: MixtureCuts) -> tuple[FloatArray, FloatArray]:

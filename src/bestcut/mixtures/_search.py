@@ -7,21 +7,25 @@ lies below the mean of the chords and the mean of the parabolas.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.counts import NOBODY, Law, Side, trimmed
-from bestcut.metrics import agreement_never_hurts, score_bound
+from bestcut.metrics import Trait, agreement_never_hurts, score_bound
+from bestcut.mixtures._curve import mean_curve
 from bestcut.mixtures._cuts import MixtureCuts
 from bestcut.search import RARE, BestCut, Changes, Parts, above_chord, times
 
-_GROUPS, _SPLIT = 16, 4
+_GROUPS, _SPLIT = 8, 4
 _SHORT = 128  # instances with which every cut is looked at
 _FEW = 600  # instances with which bounds by extremes take less time
 _TOGETHER = 128  # cuts that are looked at together
 _ALL = 8  # cuts that are looked at one by one sooner than bounded
+_MOST = 4096  # groups that are worth bounding at once
+_AFFORDABLE = 20_000  # cuts that are looked at one by one; some 20 seconds
 _WORTHLESS = 1e-13  # relative to the best score: what is worth less is left out
 
 
@@ -81,43 +85,44 @@ class MixtureSearch:
         self.best = BestCut(int(np.argmax(allowed)), -np.inf, 0.0, -np.inf)
 
     def run(self) -> BestCut:
-        """Return the best allowed cut, and a bound on what any of them is worth."""
+        """Return the best allowed cut, and a bound on what any of them is worth.
+
+        The cuts are taken in groups. In every round the edges of the groups are
+        evaluated, the cuts inside each are bounded, and groups that are worth no more
+        than the best cut are left out; the others are divided. When few cuts are left,
+        or when bounds leave nearly all of them, these are looked at one by one; if that
+        would take too long, the bound says what may be missed.
+        """
+        if self.metric.traits & {Trait.LINEAR, Trait.SEPARABLE}:
+            return self._best_of_curve()
         if self._is_short() or not np.isfinite(score_bound(self.metric, self.n)):
             return self._look_at_all()
-        edges = self._places(0, self.n, _GROUPS)
-        groups = edges[:-1], edges[1:]
-        upper = -np.inf
-        while groups[0].size:
-            self._look_at(np.unique(np.concatenate(groups)))
-            if int(self._is_open(*groups).sum()) <= _ALL:
+        first, last = self._edges(0, self.n, _GROUPS)
+        reach, left_out = np.full(first.size, np.inf), -np.inf
+        while first.size:
+            self._look_at(np.unique([first, last]))
+            if int(self._is_open(first, last).sum()) <= _ALL:
                 break
-            reach = self._reach(*groups)
-            kept = (reach > self._enough()) & (self._is_open(*groups) > 0)
-            left = int(self._is_open(groups[0][kept], groups[1][kept]).sum())
-            upper = max(upper, float(np.max(reach[~kept], initial=-np.inf)))
-            pieces = [
-                self._places(a, b, _SPLIT)
-                for a, b in zip(groups[0][kept], groups[1][kept], strict=True)
-            ]
-            if left > self.n // 2 and self._is_stubborn(pieces, groups, kept):
-                groups = groups[0][kept], groups[1][kept]
+            reach = self._reach(first, last)
+            kept = (reach > self._enough()) & (self._is_open(first, last) > 0)
+            left_out = max(left_out, float(np.max(reach[~kept], initial=-np.inf)))
+            first, last, reach = first[kept], last[kept], reach[kept]
+            if first.size * _SPLIT > _MOST:
                 break
-            groups = (
-                np.concatenate([e[:-1] for e in pieces] or [np.empty(0, np.intp)]),
-                np.concatenate([e[1:] for e in pieces] or [np.empty(0, np.intp)]),
-            )
-        self._look_at(
-            np.concatenate(
-                [
-                    a + 1 + np.flatnonzero(self.allowed[a + 1 : b])
-                    for a, b in zip(*groups, strict=True)
-                ]
-                or [np.empty(0, np.intp)]
-            )
-        )
-        # What was left out is worth no more than what was enough then.
-        highest = max(self.best.upper, min(upper, self._enough()))
-        return BestCut(self.best.k, self.best.utility, self.best.error, highest)
+            first, last = self._divided(first, last)
+        inside = [
+            a + 1 + np.flatnonzero(self.allowed[a + 1 : b])
+            for a, b in zip(first.tolist(), last.tolist(), strict=True)
+        ]
+        cuts = np.concatenate([*inside, np.empty(0, dtype=np.intp)])
+        open_yet = -np.inf
+        if cuts.size <= _AFFORDABLE:
+            self._look_at_each(cuts)
+        else:
+            open_yet = float(reach.max())
+        # What was left out is worth no more than what was enough then, or is now.
+        highest = max(self.best.upper, min(left_out, self._enough()), open_yet)
+        return replace(self.best, upper=highest)
 
     @cached_property
     def by_extremes(self) -> bool:
@@ -129,44 +134,62 @@ class MixtureSearch:
         """Return whether looking at every cut takes less time than bounds do."""
         return self.n <= _SHORT
 
+    def _best_of_curve(self) -> BestCut:
+        """Look at the whole curve, which takes little time for some metrics."""
+        value, error = mean_curve(self.cuts.ranked, self.metric)
+        utility = np.where(self.allowed, self.sign * value, -np.inf)
+        k = int(np.argmax(utility))
+        upper = float(np.max(utility + error))
+        return BestCut(k, float(utility[k]), float(error[k]), upper)
+
     def _look_at_all(self) -> BestCut:
-        """Look at every allowed cut, some at a time."""
-        cuts = np.flatnonzero(self.allowed)
-        for some in np.split(cuts, range(_TOGETHER, cuts.size, _TOGETHER)):
-            self._look_at(some)
-            self.cuts.ranked.forget()
+        """Look at every allowed cut."""
+        self._look_at_each(np.flatnonzero(self.allowed))
         return self.best
 
-    def _is_stubborn(
-        self,
-        pieces: list[IndexArray],
-        groups: tuple[IndexArray, IndexArray],
-        kept: BoolArray,
-    ) -> bool:
-        """Return whether bounds leave so much that looking at all cuts is faster."""
-        return bool(kept.all()) and len(pieces) >= _GROUPS * _SPLIT
+    def _look_at_each(self, cuts: IndexArray) -> None:
+        """Look at many cuts, some at a time."""
+        for some in np.split(cuts, range(_TOGETHER, cuts.size, _TOGETHER)):
+            self._look_at(some)
+            if cuts.size > _TOGETHER:
+                self.cuts.ranked.forget()
 
     def _is_open(self, first: IndexArray, last: IndexArray) -> IndexArray:
         """Return how many allowed cuts are inside, the edges apart."""
         inside = self.allowed_before[last] - self.allowed_before[first + 1]
         return np.asarray(np.maximum(inside, 0), dtype=np.intp)
 
-    def _places(self, first: int, last: int, count: int) -> IndexArray:
-        """Return edges that divide the cuts between two of them."""
-        if last - first <= count:
-            return np.arange(first, last + 1)
-        steps = np.linspace(first, last, count + 1)
-        if first == 0 or last == self.n:
-            # Curves bend most near both ends of the ranking.
-            share = np.linspace(0.0, 1.0, count + 1)
-            near = [
-                first + (last - first) * x for x in (share**3, 1 - (1 - share) ** 3)
-            ]
-            ends = [near[0]] * (first == 0) + [near[1]] * (last == self.n)
-            steps = np.sort(np.concatenate([steps, *ends]))
-        return np.unique(np.rint(steps).astype(np.intp))
+    def _divided(
+        self, first: IndexArray, last: IndexArray
+    ) -> tuple[IndexArray, IndexArray]:
+        """Return groups of cuts, each in some shorter ones."""
+        pairs = zip(first.tolist(), last.tolist(), strict=True)
+        pieces = [self._edges(a, b, _SPLIT) for a, b in pairs]
+        none = [(np.empty(0, dtype=np.intp),) * 2]
+        starts, ends = zip(*pieces or none, strict=True)
+        return np.concatenate(starts), np.concatenate(ends)
 
-    def _look_at(self, cuts: IndexArray) -> BestCut:
+    def _edges(
+        self, first: int, last: int, count: int
+    ) -> tuple[IndexArray, IndexArray]:
+        """Return the first and last cuts of groups between two cuts.
+
+        Curves bend most near both ends of the ranking: there groups are short.
+        """
+        if last - first <= count:
+            edges = np.arange(first, last + 1)
+        else:
+            share = np.linspace(0.0, 1.0, count + 1)
+            steps = [share]
+            if first == 0:
+                steps.append(share**3)
+            if last == self.n:
+                steps.append(1.0 - (1.0 - share) ** 3)
+            edges = np.rint(first + (last - first) * np.concatenate(steps))
+            edges = np.unique(edges.astype(np.intp))
+        return edges[:-1], edges[1:]
+
+    def _look_at(self, cuts: IndexArray) -> None:
         """Evaluate some cuts, and keep the best."""
         self.cuts.evaluate(cuts)
         for k in cuts.tolist():
@@ -178,10 +201,7 @@ class MixtureSearch:
             if (utility, -k) > (self.best.utility, -self.best.k):
                 self.best = BestCut(k, utility, error, upper)
             else:
-                self.best = BestCut(
-                    self.best.k, self.best.utility, self.best.error, upper
-                )
-        return self.best
+                self.best = replace(self.best, upper=upper)
 
     def _enough(self) -> float:
         """Return what other cuts must be worth more than."""

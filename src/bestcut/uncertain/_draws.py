@@ -236,7 +236,8 @@ class MappedDraws(Draws):
         out *= share[:, None]
         out += low
         # Rounding must not leave the range, nor break the order.
-        return np.minimum(out, high, out=out)
+        np.minimum(out, high, out=out)
+        return out
 
     def rows(self, first: int, last: int) -> FloatArray:
         """Return the draws of instances `first` to `last` - 1: a row for each."""
