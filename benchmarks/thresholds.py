@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from experiments.data import find_folder, load
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import TunedThresholdClassifierCV
@@ -25,7 +26,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from bestcut.estimators import PluginThresholdClassifier
-from experiments.data import find_folder, load
 
 METRICS = {
     "f1": "f1",
@@ -62,7 +62,7 @@ def ways(model, metric: str, seed: int) -> dict:
     """Return the contenders."""
     return {
         THEIRS: TunedThresholdClassifierCV(model, scoring=METRICS[metric]),
-        "by cross-validation": PluginThresholdClassifier(model, metric, cv=5),
+        "by cross-validation": PluginThresholdClassifier(model, metric),
         "half held out": PluginThresholdClassifier(
             model, metric, cv="holdout", random_state=seed
         ),

@@ -71,8 +71,10 @@ def contenders(model: Any, X: Any, y: np.ndarray, seed: int) -> dict[str, Any]:
     """Return the fitted contenders."""
     ways = {
         "DTA": ExpectedMetricClassifier(model),
-        "EUM, half held out": PluginThresholdClassifier(model, random_state=seed),
-        "EUM, cross-validation": PluginThresholdClassifier(model, cv=5),
+        "EUM, half held out": PluginThresholdClassifier(
+            model, cv="holdout", random_state=seed
+        ),
+        "EUM, cross-validation": PluginThresholdClassifier(model),
         "baseline at 1/2": model,
     }
     with warnings.catch_warnings():

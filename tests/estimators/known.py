@@ -43,7 +43,9 @@ def fixed(inner, metric="f1", **options):
 
 
 def holdout(inner, metric="f1", **options):
-    return PluginThresholdClassifier(inner, metric, random_state=0, **options)
+    return PluginThresholdClassifier(
+        inner, metric, cv="holdout", random_state=0, **options
+    )
 
 
 def folds(inner, metric="f1", **options):

@@ -42,7 +42,7 @@ WAYS = {
     "batch": lambda inner, **kw: ExpectedMetricClassifier(inner, **kw),
     "fixed": lambda inner, **kw: ExpectedMetricClassifier(inner, scope="fixed", **kw),
     "holdout": lambda inner, **kw: PluginThresholdClassifier(
-        inner, random_state=0, **kw
+        inner, **{"cv": "holdout", "random_state": 0, **kw}
     ),
     "folds": lambda inner, **kw: PluginThresholdClassifier(inner, **{"cv": 3, **kw}),
 }

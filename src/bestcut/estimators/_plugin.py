@@ -20,22 +20,24 @@ class PluginThresholdClassifier(BinaryDecisionClassifier):
     """Predict with the threshold that had the best metric on held-out labels.
 
     The empirical utility maximisation (EUM) of Koyejo et al. (2014) and Narasimhan et
-    al. (2014), which the paper compares with: fit a model on one part of the training
-    data, and tune the threshold on the other, over every value that separates its
-    scores.
+    al. (2014), which the paper compares with: tune the threshold on labels that the
+    model was not fitted on, over every value that separates its scores. By default all
+    rows tune it, by cross-validation, and all rows fit the model. The papers fit on
+    one half of the data and tune on the other, which is ``cv="holdout"``: both the
+    model and the threshold then know half as much.
 
     Parameters
     ----------
     estimator : estimator
         A classifier with ``predict_proba`` or ``decision_function``. It is cloned; one
         that is already fitted goes in as ``sklearn.frozen.FrozenEstimator(model)``, and
-        all of the data given to ``fit`` can tune the threshold then (`cv` = 2 or more).
+        all of the data given to ``fit`` tune the threshold then.
     metric : str or Metric, default="f1"
         What to maximise: any metric, whether or not it satisfies the ranking principle.
-    cv : "holdout", int, splitter or iterable, default="holdout"
-        ``"holdout"`` fits on one part and tunes on the other, as in the papers. A
-        number of folds or a splitter tunes one threshold on the pooled scores of all
-        held-out folds, and then fits on everything.
+    cv : int, splitter, iterable or "holdout", default=5
+        A number of folds or a splitter tunes one threshold on the pooled scores of all
+        held-out folds, and then fits on everything. ``"holdout"`` fits on one part and
+        tunes on the other, as in the papers.
     holdout_size : float, default=0.5
         The share of the data that tunes the threshold under ``"holdout"``.
     pos_label : int, float, bool or str, optional
@@ -76,9 +78,9 @@ class PluginThresholdClassifier(BinaryDecisionClassifier):
     >>> from sklearn.linear_model import LogisticRegression
     >>> from bestcut.estimators import PluginThresholdClassifier
     >>> X, y = make_classification(n_samples=300, weights=[0.9], random_state=0)
-    >>> model = PluginThresholdClassifier(LogisticRegression(), random_state=0)
+    >>> model = PluginThresholdClassifier(LogisticRegression())
     >>> int(model.fit(X[:200], y[:200]).predict(X[200:]).sum())
-    11
+    6
     """
 
     _responses = ("predict_proba", "decision_function")
@@ -89,7 +91,7 @@ class PluginThresholdClassifier(BinaryDecisionClassifier):
         estimator: Any,
         metric: str | Metric = "f1",
         *,
-        cv: Any = "holdout",
+        cv: Any = 5,
         holdout_size: float = 0.5,
         pos_label: Any = None,
         random_state: Any = None,
