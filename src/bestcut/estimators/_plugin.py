@@ -10,8 +10,6 @@ from sklearn.model_selection import StratifiedShuffleSplit, check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from bestcut._empirical import empirical_threshold
-from bestcut._types import FloatArray
-from bestcut._validation import check_scores
 from bestcut.estimators._base import BinaryDecisionClassifier, rows_of
 from bestcut.metrics import Metric, get
 
@@ -83,9 +81,6 @@ class PluginThresholdClassifier(BinaryDecisionClassifier):
     6
     """
 
-    _responses = ("predict_proba", "decision_function")
-    _cure = "Without scores there is nothing to put a threshold on."
-
     def __init__(
         self,
         estimator: Any,
@@ -105,11 +100,10 @@ class PluginThresholdClassifier(BinaryDecisionClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _scores(self, model: Any, X: Any) -> FloatArray:
-        if hasattr(model, "predict_proba"):
-            return super()._scores(model, X)
-        scores = check_scores(model.decision_function(X), name="decision_function")
-        return scores if self._positive(model.classes_) == 1 else -scores
+    @property
+    def _needs(self) -> tuple[tuple[str, ...], str]:
+        cure = "Without scores there is nothing to put a threshold on."
+        return ("predict_proba", "decision_function"), cure
 
     def _fit(self, X: Any, y: NDArray[Any], fit_params: Any, split_params: Any) -> None:
         metric = get(self.metric)
