@@ -31,9 +31,10 @@ sklearn_version = tuple(map(int, sklearn.__version__.split(".")[:2]))
 METRICS = ["f1", "jaccard", "balanced_accuracy", "mcc", "gmean", "squared_count_error"]
 
 
-def fitted(metric="f1", inner=None, **options):
+def fitted(metric="f1", inner=None, calibration=None, **options):
     inner = GaussianNB() if inner is None else inner
-    return ExpectedMetricClassifier(inner, metric, **options).fit(X[TRAIN], Y[TRAIN])
+    model = ExpectedMetricClassifier(inner, metric, calibration=calibration, **options)
+    return model.fit(X[TRAIN], Y[TRAIN])
 
 
 # --- a batch -------------------------------------------------------------------------

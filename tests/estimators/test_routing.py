@@ -39,8 +39,16 @@ def weighted(rows=slice(None)):
 
 
 WAYS = {
-    "batch": lambda inner, **kw: ExpectedMetricClassifier(inner, **kw),
-    "fixed": lambda inner, **kw: ExpectedMetricClassifier(inner, scope="fixed", **kw),
+    "batch": lambda inner, **kw: ExpectedMetricClassifier(
+        inner, calibration=None, **kw
+    ),
+    "fixed": lambda inner, **kw: WAYS["batch"](inner, scope="fixed", **kw),
+    "posterior": lambda inner, **kw: ExpectedMetricClassifier(
+        inner, **{"calibration": "posterior", "cv": 3, "n_draws": 10, **kw}
+    ),
+    "posterior fixed": lambda inner, **kw: WAYS["posterior"](
+        inner, scope="fixed", **kw
+    ),
     "holdout": lambda inner, **kw: PluginThresholdClassifier(
         inner, **{"cv": "holdout", "random_state": 0, **kw}
     ),
@@ -48,7 +56,9 @@ WAYS = {
 }
 each_way = pytest.mark.parametrize("make", WAYS.values(), ids=WAYS)
 with_splitter = pytest.mark.parametrize(
-    "make", [WAYS["fixed"], WAYS["folds"]], ids=["fixed", "folds"]
+    "make",
+    [WAYS["fixed"], WAYS["posterior fixed"], WAYS["folds"]],
+    ids=["fixed", "posterior", "folds"],
 )
 
 

@@ -25,7 +25,7 @@ from bestcut._empirical import threshold_between
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_bounds, check_option
 from bestcut.calibration import Calibration, calibrate
-from bestcut.estimators._base import BinaryDecisionClassifier
+from bestcut.estimators._base import BinaryDecisionClassifier, rows_of
 from bestcut.goals import Certain, DistributionGoal, Goal, Mean
 from bestcut.metrics import Metric, get, require_ranking
 from bestcut.uncertain import UncertainProbabilities
@@ -116,11 +116,12 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
     The probabilities must be calibrated; see `bestcut.calibration_check`.
 
     Weights of instances reach the inner estimator, but the metric counts every row as
-    one, and so does ``calibration="posterior"``: its probabilities are those of the
-    population that the rows are a sample of, whatever weights the model learned with.
-    Weights that balance classes do no harm then; weights that turn the sample into
-    another population are not accounted for. A model that is already fitted has no
-    use for them, and ``calibration="posterior"`` refuses them.
+    one, and so does ``calibration="posterior"``, but for rows of weight 0, which it
+    leaves out: its probabilities are those of the population that the rows are a
+    sample of, whatever weights the model learned with. Weights that balance classes do
+    no harm then; weights that turn the sample into another population are not
+    accounted for. A model that is already fitted has no use for weights, and
+    ``calibration="posterior"`` refuses them with it.
 
     ``calibration="posterior"`` takes the model that is fitted on all rows to score as
     those of the folds do, as ``CalibratedClassifierCV(ensemble=False)`` does. New
@@ -243,17 +244,17 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
         times = np.bincount(tested)
         if times.max(initial=0) > 1:
             raise errors.tested_twice(int(times.argmax()), int(times.max()))
-        found = self._out_of_fold(X, y, splits, fit_params)
+        scores, truth = self._out_of_fold(X, y, splits, fit_params)
         self.estimator_ = self._fitted(X, y, fit_params, classes)
-        return found
+        weight = rows_of(fit_params.get("sample_weight"), tested, y.size)
+        counts = np.broadcast_to(weight is None or np.asarray(weight) != 0, truth.shape)
+        return scores[counts], truth[counts]
 
-    def _calibrate(self, truth: Any, scores: Any, seed: Any = None) -> Calibration:
-        if isinstance(self.random_state, Integral):
-            seed = self.random_state
-        elif seed is None:
-            state = check_random_state(self.random_state)
-            seed = state.randint(np.iinfo(np.int32).max)
-        return calibrate(truth, scores, n_draws=self.n_draws, random_state=seed)
+    def _calibrate(self, truth: Any, scores: Any) -> Calibration:
+        seed = self.random_state
+        if not isinstance(seed, Integral):
+            seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
+        return calibrate(truth, scores, n_draws=self.n_draws, random_state=int(seed))
 
     def _check_parameters(self) -> None:
         """Say what is wrong with them before anything is fitted."""
@@ -261,8 +262,7 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
         if self._is_prefit and not self._draws_maps:
             raise errors.prefit_without_posterior()
         if self._draws_maps:
-            check_random_state(self.random_state)
-            self._calibrate([0, 1], [0.0, 1.0], seed=0)  # what is wrong, say it now
+            self._calibrate([0, 1], [0.0, 1.0])  # refuses bad draws and seeds
         twice = self.scope == "fixed" and not (
             self.calibration is None or self._draws_maps
         )
