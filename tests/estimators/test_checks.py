@@ -42,7 +42,7 @@ ESTIMATORS = [
         ExpectedMetricClassifier(LinearSVC(), calibration="sigmoid", cv=2),
         BATCH | NOT_AT_HALF,
     ),
-    (PluginThresholdClassifier(INNER), FEW_ROWS),
+    (PluginThresholdClassifier(INNER), NOT_AT_HALF | FEW_ROWS),
     (PluginThresholdClassifier(INNER, "jaccard", cv=3), {}),
     (PluginThresholdClassifier(INNER, cv="holdout", random_state=0), NOT_AT_HALF),
 ]
