@@ -250,6 +250,10 @@ def test_probabilities_are_those_of_the_classes():
     svc = fitted(LinearSVC())
     assert svc.predict_proba(X[TEST]).shape == (80, 2)
     assert hasattr(posterior(RidgeClassifier()), "predict_log_proba")
+    assert hasattr(posterior(KnownModel()), "predict_log_proba")
+    plain = ExpectedMetricClassifier(KnownModel(), calibration=None)
+    assert hasattr(plain, "predict_proba")
+    assert not hasattr(plain, "predict_log_proba")
 
 
 # --- one threshold -------------------------------------------------------------------

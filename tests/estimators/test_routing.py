@@ -162,6 +162,13 @@ def test_a_splitter_without_its_groups_is_refused(make):
         make(GaussianNB(), cv=GroupKFold(3)).fit(X, Y)
 
 
+def test_a_fitted_model_has_no_use_for_what_is_routed():
+    model = WAYS["posterior"](asking().fit(X, Y), cv="prefit")
+    model.fit(X, Y).predict(X)
+    with pytest.raises(ValueError, match="`sample_weight` would be ignored"):
+        model.fit(X, Y, sample_weight=WEIGHT)
+
+
 @with_splitter
 def test_groups_for_a_splitter_that_takes_none_are_refused(make):
     with pytest.raises(TypeError, match=r"got unexpected argument.*groups"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from numbers import Integral
 from typing import Any, TypeAlias
@@ -37,13 +37,17 @@ _CHANCE = 1e-3  # of a warning about a batch that is like the training data
 Probabilities: TypeAlias = FloatArray | UncertainProbabilities
 
 
-def _gives_probabilities(self: ExpectedMetricClassifier) -> bool:
-    """Return whether the model has probabilities, or scores to make them from."""
-    model = self.estimator_ if hasattr(self, "estimator_") else self._model()
-    if self._draws_maps and hasattr(model, "decision_function"):
+def _gives(method: str) -> Callable[[ExpectedMetricClassifier], bool]:
+    """Return whether the model has a method, or scores that can be calibrated."""
+
+    def gives(self: ExpectedMetricClassifier) -> bool:
+        model = self.estimator_ if hasattr(self, "estimator_") else self._model()
+        if self._draws_maps and any(hasattr(model, name) for name in _RESPONSES):
+            return True
+        getattr(model, method)  # its AttributeError says more than ours could
         return True
-    getattr(model, "predict_proba")  # noqa: B009 - its AttributeError says why not
-    return True
+
+    return gives
 
 
 class ExpectedMetricClassifier(BinaryDecisionClassifier):
@@ -375,7 +379,7 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
                 stacklevel=3,
             )
 
-    @available_if(_gives_probabilities)
+    @available_if(_gives("predict_proba"))
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities, calibrated if asked for.
 
@@ -390,15 +394,14 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
             In the order of ``classes_``. With ``calibration="posterior"`` the means of
             what `decide` decides with.
         """
-        scores = self._new_scores(X)
         if not self._draws_maps:
             own: FloatArray = super().predict_proba(X)
             return own
-        p = _means(self._probabilities(scores))
+        p = _means(self._probabilities(self._new_scores(X)))
         first = self._positive(self.classes_) == 0
         return np.column_stack([p, 1.0 - p] if first else [1.0 - p, p])
 
-    @available_if(_gives_probabilities)
+    @available_if(_gives("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return the logarithms of the probabilities.
 
