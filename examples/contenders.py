@@ -70,7 +70,7 @@ def linear(sparse: bool) -> Any:
 def contenders(model: Any, X: Any, y: np.ndarray, seed: int) -> dict[str, Any]:
     """Return the fitted contenders."""
     ways = {
-        "DTA": ExpectedMetricClassifier(model),
+        "DTA": ExpectedMetricClassifier(model, calibration=None),
         "EUM, half held out": PluginThresholdClassifier(
             model, cv="holdout", random_state=seed
         ),

@@ -21,7 +21,6 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
 import bestcut
-from bestcut.estimators import ExpectedMetricClassifier
 from estimators.known import (
     NAMES,
     X,
@@ -252,7 +251,7 @@ def test_sample_weight_is_cut_with_the_rows():
     splits = list(KFold(3).split(X))
     for a, b in splits:
         p[b] = GaussianNB().fit(X[a], Y[a], weight[a]).predict_proba(X[b])[:, 1]
-    model = ExpectedMetricClassifier(GaussianNB(), scope="fixed", cv=splits)
+    model = batch(GaussianNB(), scope="fixed", cv=splits)
     model.fit(X, Y, sample_weight=weight)
     decision = bestcut.decide(p)
     assert np.count_nonzero(p >= model.threshold_) == decision.n_positive
