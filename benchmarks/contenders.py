@@ -101,7 +101,8 @@ def dta(model: FrozenEstimator) -> Contender:
     """Return the contender that decides for the test batch."""
 
     def labels(metric, X, y, batch):
-        return ExpectedMetricClassifier(model, metric).fit(X, y).predict(batch)
+        decider = ExpectedMetricClassifier(model, metric, calibration=None)
+        return decider.fit(X, y).predict(batch)
 
     return labels
 

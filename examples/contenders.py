@@ -70,9 +70,11 @@ def linear(sparse: bool) -> Any:
 def contenders(model: Any, X: Any, y: np.ndarray, seed: int) -> dict[str, Any]:
     """Return the fitted contenders."""
     ways = {
-        "DTA": ExpectedMetricClassifier(model),
-        "EUM, half held out": PluginThresholdClassifier(model, random_state=seed),
-        "EUM, cross-validation": PluginThresholdClassifier(model, cv=5),
+        "DTA": ExpectedMetricClassifier(model, calibration=None),
+        "EUM, half held out": PluginThresholdClassifier(
+            model, cv="holdout", random_state=seed
+        ),
+        "EUM, cross-validation": PluginThresholdClassifier(model),
         "baseline at 1/2": model,
     }
     with warnings.catch_warnings():

@@ -41,8 +41,8 @@ def test_labels_are_not_looked_at():
 def test_no_predictions_expect_more_than_the_decision(metric):
     scorer = make_expected_scorer(metric)
     models = [
-        ExpectedMetricClassifier(GaussianNB(), metric),
-        ExpectedMetricClassifier(GaussianNB(), metric, scope="fixed"),
+        ExpectedMetricClassifier(GaussianNB(), metric, calibration=None),
+        ExpectedMetricClassifier(GaussianNB(), metric, calibration=None, scope="fixed"),
         PluginThresholdClassifier(GaussianNB(), metric, cv=3),
         GaussianNB(),
     ]
@@ -81,7 +81,7 @@ def test_cross_validation():
     scores = cross_val_score(GaussianNB(), X, Y, scoring=scorer, cv=3)
     assert scores.shape == (3,)
     found = cross_validate(
-        ExpectedMetricClassifier(GaussianNB(), "jaccard"),
+        ExpectedMetricClassifier(GaussianNB(), "jaccard", calibration=None),
         X,
         Y,
         scoring={"expected": scorer, "realised": "jaccard"},

@@ -711,6 +711,33 @@ def cannot_split_again(cv: Any) -> ValueError:
     )
 
 
+def tested_twice(row: int, times: int) -> ValueError:
+    """Return the refusal of folds that test a row more than once."""
+    return ValueError(
+        "`cv` must test every row at most once with calibration='posterior', for a row "
+        "that counts several times would make the calibration too sure of itself; row "
+        f"{row} is tested {times} times. Pass a number of folds."
+    )
+
+
+def nothing_to_fit(classifier: str, names: Sequence[str]) -> ValueError:
+    """Return the refusal of arguments that no `fit` would see."""
+    listed = ", ".join(f"`{name}`" for name in names)
+    return ValueError(
+        f"{classifier} fits no model here, since it was given one that is fitted, and "
+        f"its calibration counts every row as one: {listed} would be ignored. Leave it "
+        "out."
+    )
+
+
+def prefit_without_posterior() -> ValueError:
+    """Return the refusal of cv='prefit' where it would not be heeded."""
+    return ValueError(
+        "`cv` must be 'prefit' only with calibration='posterior'. Pass a model that is "
+        "already fitted as sklearn.frozen.FrozenEstimator(model)."
+    )
+
+
 def infeasible_threshold(tied: float) -> InfeasibleError:
     """Return the refusal of constraints that only a part of a tie satisfies."""
     return InfeasibleError(

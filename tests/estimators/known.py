@@ -34,16 +34,27 @@ class KnownModel(ClassifierMixin, BaseEstimator):
         return self.classes_[(self.predict_proba(X)[:, 1] >= 0.5).astype(int)]
 
 
-def batch(inner, metric="f1", **options):
-    return ExpectedMetricClassifier(inner, metric, **options)
+def batch(inner, metric="f1", calibration=None, **options):
+    return ExpectedMetricClassifier(inner, metric, calibration=calibration, **options)
 
 
 def fixed(inner, metric="f1", **options):
-    return ExpectedMetricClassifier(inner, metric, scope="fixed", cv=3, **options)
+    return batch(inner, metric, scope="fixed", cv=3, **options)
+
+
+def posterior(inner, metric="f1", **options):
+    options = {"calibration": "posterior", "cv": 3, "n_draws": 10, **options}
+    return batch(inner, metric, **options)
+
+
+def posterior_fixed(inner, metric="f1", **options):
+    return posterior(inner, metric, scope="fixed", **options)
 
 
 def holdout(inner, metric="f1", **options):
-    return PluginThresholdClassifier(inner, metric, random_state=0, **options)
+    return PluginThresholdClassifier(
+        inner, metric, cv="holdout", random_state=0, **options
+    )
 
 
 def folds(inner, metric="f1", **options):
@@ -59,7 +70,14 @@ polars_is_known = pytest.mark.skipif(
 each_frame = pytest.mark.parametrize(
     "frame", [pd.DataFrame, pytest.param(pl.DataFrame, marks=polars_is_known)]
 )
-each_way = pytest.mark.parametrize("make", [batch, fixed, holdout, folds])
+each_way = pytest.mark.parametrize(
+    "make", [batch, fixed, posterior, posterior_fixed, holdout, folds]
+)
+
+
+def keeps_probabilities(make):
+    """Return whether predict_proba is that of the inner model, fitted on all rows."""
+    return make in (batch, fixed, folds)
 
 
 def lift(tp, fp, fn, tn):

@@ -24,16 +24,27 @@ FEW_ROWS = (
 
 # What is declared must fail (xfail is strict), and nothing else may.
 ESTIMATORS = [
-    (ExpectedMetricClassifier(INNER), BATCH | NOT_AT_HALF),
+    (ExpectedMetricClassifier(INNER, calibration=None), BATCH | NOT_AT_HALF),
     # Accuracy is best at 1/2, row by row: nothing to except.
-    (ExpectedMetricClassifier(INNER, "accuracy"), {}),
-    (ExpectedMetricClassifier(INNER, scope="fixed"), FEW_ROWS),
+    (ExpectedMetricClassifier(INNER, "accuracy", calibration=None), {}),
+    (ExpectedMetricClassifier(INNER, calibration=None, scope="fixed"), FEW_ROWS),
+    (
+        ExpectedMetricClassifier(INNER, calibration="posterior", cv=3, n_draws=10),
+        BATCH | NOT_AT_HALF,
+    ),
+    (
+        ExpectedMetricClassifier(
+            LinearSVC(), calibration="posterior", cv=3, n_draws=10, scope="fixed"
+        ),
+        {},
+    ),
     (
         ExpectedMetricClassifier(LinearSVC(), calibration="sigmoid", cv=2),
         BATCH | NOT_AT_HALF,
     ),
-    (PluginThresholdClassifier(INNER, random_state=0), NOT_AT_HALF),
+    (PluginThresholdClassifier(INNER), NOT_AT_HALF | FEW_ROWS),
     (PluginThresholdClassifier(INNER, "jaccard", cv=3), {}),
+    (PluginThresholdClassifier(INNER, cv="holdout", random_state=0), NOT_AT_HALF),
 ]
 
 

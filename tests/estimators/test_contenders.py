@@ -68,7 +68,8 @@ def tuned_labels(model, metric, X, y, batch):
 
 
 def decided_labels(model, metric, X, y, batch):
-    return ExpectedMetricClassifier(model, metric).fit(X, y).predict(batch)
+    decider = ExpectedMetricClassifier(model, metric, calibration=None)
+    return decider.fit(X, y).predict(batch)
 
 
 def half_labels(model, metric, X, y, batch):

@@ -1,6 +1,7 @@
 """ExpectedMetricClassifier decides what `bestcut.decide` decides, on its own p."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -31,9 +32,12 @@ sklearn_version = tuple(map(int, sklearn.__version__.split(".")[:2]))
 METRICS = ["f1", "jaccard", "balanced_accuracy", "mcc", "gmean", "squared_count_error"]
 
 
+plain = partial(ExpectedMetricClassifier, calibration=None)
+
+
 def fitted(metric="f1", inner=None, **options):
     inner = GaussianNB() if inner is None else inner
-    return ExpectedMetricClassifier(inner, metric, **options).fit(X[TRAIN], Y[TRAIN])
+    return plain(inner, metric, **options).fit(X[TRAIN], Y[TRAIN])
 
 
 # --- a batch -------------------------------------------------------------------------
@@ -97,7 +101,7 @@ def test_accuracy_is_decided_at_one_half():
 def test_small_batches(scope, n):
     y = np.repeat(["no", "yes"], 20)
     p = np.linspace(0.1, 0.9, 40)[:, None]
-    model = ExpectedMetricClassifier(KnownModel(), scope=scope, cv=2).fit(p, y)
+    model = plain(KnownModel(), scope=scope, cv=2).fit(p, y)
     labels = model.predict(np.full((n, 1), 0.8))
     assert labels.shape == (n,)
     assert labels.dtype == y.dtype
@@ -142,7 +146,7 @@ def test_the_first_class_may_be_the_positive_one(scope):
             first.predict(X[TEST]), np.where(decision.labels, 0, 1)
         )
     assert (first.predict(X[TEST]) == 0).sum() > (second.predict(X[TEST]) == 0).sum()
-    flipped = ExpectedMetricClassifier(GaussianNB(), scope=scope)
+    flipped = plain(GaussianNB(), scope=scope)
     flipped.fit(X[TRAIN], 1 - Y[TRAIN])
     np.testing.assert_array_equal(1 - flipped.predict(X[TEST]), first.predict(X[TEST]))
 
@@ -210,9 +214,9 @@ def test_ties_are_not_cut_whatever_the_goal(metric, name):
     for _ in range(8):
         p = rng.choice(rng.random(4), 30)
         y = np.arange(30) % 2
-        model = ExpectedMetricClassifier(
-            KnownModel(), metric, goal=goal, scope="fixed", cv=2
-        ).fit(p[:, None], y)
+        model = plain(KnownModel(), metric, goal=goal, scope="fixed", cv=2).fit(
+            p[:, None], y
+        )
         laws = {
             t: bestcut.score_distribution(p, p >= t, metric)
             for t in (*np.unique(p), np.inf, model.threshold_)
@@ -230,7 +234,7 @@ def test_the_threshold_of_a_loss_cuts_no_tie_either():
     y = np.array([0, 1] * 3)
     quantile = Quantile(0.5)
     for goal in (None, quantile):
-        model = ExpectedMetricClassifier(
+        model = plain(
             KnownModel(), "squared_count_error", goal=goal, scope="fixed", cv=2
         ).fit(p, y)
         assert model.threshold_ > 0.4
@@ -240,9 +244,9 @@ def test_constraints_hold_for_the_threshold_too():
     rng = np.random.default_rng(1)
     p, y = rng.choice([0.9, 0.6, 0.4, 0.1], 60), np.arange(60) % 2
     floor = 0.8
-    model = ExpectedMetricClassifier(
-        KnownModel(), at_least={"precision": floor}, scope="fixed", cv=2
-    ).fit(p[:, None], y)
+    model = plain(KnownModel(), at_least={"precision": floor}, scope="fixed", cv=2).fit(
+        p[:, None], y
+    )
     scores = {
         t: bestcut.expected_score(p, p >= t, ["f1", "precision"]) for t in np.unique(p)
     }
@@ -255,9 +259,7 @@ def test_constraints_hold_for_the_threshold_too():
 
 def test_constraints_that_only_part_of_a_tie_could_satisfy_are_refused():
     p, y = np.full((20, 1), 0.5), np.arange(20) % 2
-    model = ExpectedMetricClassifier(
-        KnownModel(), scope="fixed", cv=2, min_positives=5, max_positives=15
-    )
+    model = plain(KnownModel(), scope="fixed", cv=2, min_positives=5, max_positives=15)
     with pytest.raises(bestcut.InfeasibleError, match=r"probabilities tie at 0.5\."):
         model.fit(p, y)
     model.set_params(max_positives=None).fit(p, y)
@@ -279,7 +281,7 @@ def test_of_thresholds_that_make_the_same_cut_one_half_or_the_middle_is_taken(
     p, threshold
 ):
     p, y = np.repeat(p, 4)[:, None], np.arange(16) % 2
-    model = ExpectedMetricClassifier(KnownModel(), scope="fixed", cv=2).fit(p, y)
+    model = plain(KnownModel(), scope="fixed", cv=2).fit(p, y)
     assert model.threshold_ == pytest.approx(threshold)
 
 
@@ -341,7 +343,7 @@ def test_a_calibrated_model_can_have_one_threshold():
 def test_a_frozen_model_is_calibrated_and_not_fitted_again():
     inner = LinearSVC().fit(X[TRAIN], Y[TRAIN])
     before = inner.coef_.copy()
-    model = ExpectedMetricClassifier(FrozenEstimator(inner), calibration="sigmoid")
+    model = plain(FrozenEstimator(inner), calibration="sigmoid")
     model.fit(X[TEST], Y[TEST])
     np.testing.assert_array_equal(inner.coef_, before)
     own = CalibratedClassifierCV(FrozenEstimator(inner)).fit(X[TEST], Y[TEST])
@@ -412,7 +414,7 @@ class NeverFitted(KnownModel):
 def test_wrong_parameters_are_refused_before_anything_is_fitted(
     options, error, message
 ):
-    model = ExpectedMetricClassifier(NeverFitted(), **options)
+    model = plain(NeverFitted(), **options)
     with pytest.raises(error, match=re.escape(message)):
         model.fit(X, Y)
 
@@ -425,7 +427,7 @@ def test_a_model_without_probabilities_is_refused_by_fit():
     for scope in ("batch", "fixed"):
         with pytest.raises(AttributeError, match=message):
             fitted(inner=RidgeClassifier(), scope=scope)
-    model = ExpectedMetricClassifier(RidgeClassifier())
+    model = plain(RidgeClassifier())
     assert not hasattr(model, "predict_proba")
     assert hasattr(clone(model).set_params(calibration="sigmoid"), "predict_proba")
     fitted(inner=RidgeClassifier(), calibration="sigmoid").predict(X[TEST])

@@ -33,7 +33,10 @@ from estimators.known import (
     fixed,
     folds,
     holdout,
+    keeps_probabilities,
     lift,
+    posterior,
+    posterior_fixed,
 )
 
 # --- parameters ----------------------------------------------------------------------
@@ -92,7 +95,7 @@ def test_not_fitted(make):
             getattr(model, method)(*arguments)
     for attribute in ("classes_", "n_features_in_", "feature_names_in_", "threshold_"):
         assert not hasattr(model, attribute)
-    if make in (batch, fixed):
+    if make not in (holdout, folds):
         with pytest.raises(NotFittedError):
             model.decide(X)
 
@@ -107,6 +110,8 @@ def test_pickling(make, metric):
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     assert getattr(again, "threshold_", None) == getattr(model, "threshold_", None)
+    if make is posterior:
+        assert repr(again.decide(X)) == repr(model.decide(X))
 
 
 @each_way
@@ -126,7 +131,10 @@ def test_fit_again_forgets_the_first_fit(make):
 def test_probabilities_and_scores_pass_through(make):
     model = make(LogisticRegression()).fit(X, Y)
     inner = model.estimator_
-    for method in ("predict_proba", "predict_log_proba", "decision_function"):
+    passed = ["decision_function"]
+    if keeps_probabilities(make) or make is holdout:
+        passed += ["predict_proba", "predict_log_proba"]
+    for method in passed:
         np.testing.assert_array_equal(
             getattr(model, method)(X), getattr(inner, method)(X)
         )
@@ -145,7 +153,7 @@ def test_arrays_may_be_read_only(make):
 # --- two jobs ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [fixed, folds])
+@pytest.mark.parametrize("make", [fixed, posterior_fixed, folds])
 def test_two_jobs_give_the_same_threshold(make):
     metric = from_counts(lift, name="lift")
     one, two = (make(GaussianNB(), metric, n_jobs=n).fit(X, Y) for n in (None, 2))
@@ -178,7 +186,9 @@ def test_a_frozen_model_is_not_fitted_again(make):
     before = inner.theta_.copy()
     model = make(FrozenEstimator(inner)).fit(X[100:], Y[100:])
     np.testing.assert_array_equal(inner.theta_, before)
-    np.testing.assert_array_equal(model.predict_proba(X), inner.predict_proba(X))
+    np.testing.assert_array_equal(
+        model.estimator_.predict_proba(X), inner.predict_proba(X)
+    )
     assert model.n_features_in_ == 5
 
 
@@ -195,7 +205,7 @@ def test_a_frozen_model_of_other_classes_is_refused(make, pos_label):
             make(frozen, pos_label=pos_label).fit(X, Y)
 
 
-@pytest.mark.parametrize("make", [fixed, folds])
+@pytest.mark.parametrize("make", [fixed, posterior, folds])
 def test_a_training_fold_of_one_class_is_refused(make):
     order = np.argsort(Y, kind="stable")
     model = make(GaussianNB()).set_params(cv=KFold(2))
@@ -285,7 +295,7 @@ def test_cross_validation(make):
     assert np.all(scores > 0.75)
     p = cross_val_predict(model, X, Y, cv=3, method="predict_proba")
     inner = cross_val_predict(GaussianNB(), X, Y, cv=3, method="predict_proba")
-    if make is not holdout:
+    if keeps_probabilities(make):
         np.testing.assert_array_equal(p, inner)
 
 
@@ -293,7 +303,7 @@ def test_cross_validation(make):
 def test_calibration_of_a_decided_model_is_that_of_its_probabilities(make):
     # A wrapper that asks for probabilities gets the inner model's.
     outer = batch(make(GaussianNB()), calibration="sigmoid", cv=3).fit(X, Y)
-    if make is not holdout:
+    if keeps_probabilities(make):
         inner = batch(GaussianNB(), calibration="sigmoid", cv=3).fit(X, Y)
         np.testing.assert_allclose(
             outer.predict_proba(X), inner.predict_proba(X), rtol=1e-9

@@ -41,7 +41,7 @@ def halves(size=0.5, seed=0):
 @pytest.mark.parametrize("size", [0.5, 0.2])
 def test_holdout_fits_on_one_part_and_tunes_on_the_other(metric, inner, size):
     model = PluginThresholdClassifier(
-        inner, metric, holdout_size=size, random_state=0
+        inner, metric, cv="holdout", holdout_size=size, random_state=0
     ).fit(X, Y)
     train, test = halves(size)
     p = inner.fit(X[train], Y[train]).predict_proba(X)[:, 1]
@@ -89,15 +89,30 @@ def test_given_splits():
 
 def test_random_state_chooses_the_part():
     thresholds = {
-        PluginThresholdClassifier(GaussianNB(), random_state=seed).fit(X, Y).threshold_
+        PluginThresholdClassifier(GaussianNB(), cv="holdout", random_state=seed)
+        .fit(X, Y)
+        .threshold_
         for seed in (0, 1, 2, 0, 1, 2)
     }
     assert len(thresholds) == 3
 
 
+def test_unless_told_otherwise_five_folds_tune_and_all_rows_fit():
+    model, told = (
+        PluginThresholdClassifier(GaussianNB(), **options).fit(X, Y)
+        for options in ({}, {"cv": 5})
+    )
+    assert (model.threshold_, model.best_score_) == (told.threshold_, told.best_score_)
+    np.testing.assert_array_equal(
+        model.predict_proba(X), GaussianNB().fit(X, Y).predict_proba(X)
+    )
+
+
 def test_any_metric_will_do():
     strange = from_counts(lambda tp, fp, fn, tn: -np.abs(tp + fp - 17.0))
-    model = PluginThresholdClassifier(GaussianNB(), strange, random_state=0).fit(X, Y)
+    model = PluginThresholdClassifier(
+        GaussianNB(), strange, cv="holdout", random_state=0
+    ).fit(X, Y)
     _, test = halves()
     assert model.best_score_ == 0
     assert model.predict(X[test]).sum() == 17
@@ -128,9 +143,7 @@ def test_weights_reach_the_model_and_count_in_the_metric(cv):
 def test_weights_may_be_any_sequence(wrap):
     weight = np.where(np.arange(Y.size) % 3, 1.0, 4.0)
     models = [
-        PluginThresholdClassifier(GaussianNB(), random_state=0).fit(
-            X, Y, sample_weight=w
-        )
+        PluginThresholdClassifier(GaussianNB()).fit(X, Y, sample_weight=w)
         for w in (weight, wrap(weight))
     ]
     assert models[0].best_score_ == models[1].best_score_
@@ -152,8 +165,9 @@ class SignOnly(ClassifierMixin, BaseEstimator):
 
 @pytest.mark.parametrize("pos_label", [None, 0, 1])
 def test_a_decision_function_will_do(pos_label):
-    model = PluginThresholdClassifier(LinearSVC(), pos_label=pos_label, random_state=0)
-    model.fit(X, Y)
+    model = PluginThresholdClassifier(
+        LinearSVC(), cv="holdout", pos_label=pos_label, random_state=0
+    ).fit(X, Y)
     train, test = halves()
     scores = LinearSVC().fit(X[train], Y[train]).decision_function(X)
     positive = 1 if pos_label is None else pos_label
@@ -170,7 +184,7 @@ def test_a_decision_function_will_do(pos_label):
 def test_the_threshold_is_near_0_for_a_decision_function():
     scores = np.repeat([3.0, -5.0], 20)[:, None]
     y = np.repeat([1, 0], 20)
-    model = PluginThresholdClassifier(SignOnly(), random_state=0).fit(scores, y)
+    model = PluginThresholdClassifier(SignOnly()).fit(scores, y)
     assert (model.threshold_, model.best_score_) == (0.0, 1.0)
 
 
@@ -189,7 +203,7 @@ def test_a_model_without_scores_is_refused_by_fit():
 
 
 def test_a_score_that_is_no_number_is_refused():
-    model = PluginThresholdClassifier(SignOnly(), random_state=0).fit(X, Y)
+    model = PluginThresholdClassifier(SignOnly()).fit(X, Y)
     with pytest.raises(ValueError, match="`decision_function` must not hold NaN"):
         model.predict([[0.0], [np.nan]])
 
@@ -273,7 +287,9 @@ def test_agrees_with_scikit_learn_on_a_holdout(name):
         refit=False,
         thresholds=grid(inner.predict_proba(X[test])[:, 1]),
     ).fit(X, Y)
-    ours = PluginThresholdClassifier(GaussianNB(), name, random_state=0).fit(X, Y)
+    ours = PluginThresholdClassifier(
+        GaussianNB(), name, cv="holdout", random_state=0
+    ).fit(X, Y)
     assert ours.best_score_ == pytest.approx(theirs.best_score_, rel=1e-12)
     np.testing.assert_array_equal(
         ours.predict_proba(X), theirs.estimator_.predict_proba(X)
@@ -315,7 +331,7 @@ def test_a_coarse_grid_can_miss_what_all_thresholds_find():
         ({"metric": FBeta}, TypeError, "`metric` must be a metric, not its class"),
         ({"cv": "prefit"}, ValueError, "Got prefit"),
         ({"cv": 1}, ValueError, "n_splits=1"),
-        ({"holdout_size": 1.5}, ValueError, "test_size=1.5"),
+        ({"cv": "holdout", "holdout_size": 1.5}, ValueError, "test_size=1.5"),
     ],
 )
 def test_wrong_parameters_are_refused(options, error, message):
@@ -324,5 +340,5 @@ def test_wrong_parameters_are_refused(options, error, message):
 
 
 def test_a_weight_for_all_is_no_weight():
-    with pytest.raises(ValueError, match=r"`sample_weight` must have shape \(120,\)"):
+    with pytest.raises(ValueError, match=r"`sample_weight` must have shape \(240,\)"):
         PluginThresholdClassifier(TREE).fit(X, Y, sample_weight=2.0)

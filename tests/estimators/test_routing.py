@@ -39,16 +39,26 @@ def weighted(rows=slice(None)):
 
 
 WAYS = {
-    "batch": lambda inner, **kw: ExpectedMetricClassifier(inner, **kw),
-    "fixed": lambda inner, **kw: ExpectedMetricClassifier(inner, scope="fixed", **kw),
+    "batch": lambda inner, **kw: ExpectedMetricClassifier(
+        inner, calibration=None, **kw
+    ),
+    "fixed": lambda inner, **kw: WAYS["batch"](inner, scope="fixed", **kw),
+    "posterior": lambda inner, **kw: ExpectedMetricClassifier(
+        inner, **{"calibration": "posterior", "cv": 3, "n_draws": 10, **kw}
+    ),
+    "posterior fixed": lambda inner, **kw: WAYS["posterior"](
+        inner, scope="fixed", **kw
+    ),
     "holdout": lambda inner, **kw: PluginThresholdClassifier(
-        inner, random_state=0, **kw
+        inner, **{"cv": "holdout", "random_state": 0, **kw}
     ),
     "folds": lambda inner, **kw: PluginThresholdClassifier(inner, **{"cv": 3, **kw}),
 }
 each_way = pytest.mark.parametrize("make", WAYS.values(), ids=WAYS)
 with_splitter = pytest.mark.parametrize(
-    "make", [WAYS["fixed"], WAYS["folds"]], ids=["fixed", "folds"]
+    "make",
+    [WAYS["fixed"], WAYS["posterior fixed"], WAYS["folds"]],
+    ids=["fixed", "posterior", "folds"],
 )
 
 
@@ -150,6 +160,13 @@ def test_a_splitter_without_its_groups_is_refused(make):
         pytest.raises(ValueError, match="'groups' parameter should not be None"),
     ):
         make(GaussianNB(), cv=GroupKFold(3)).fit(X, Y)
+
+
+def test_a_fitted_model_has_no_use_for_what_is_routed():
+    model = WAYS["posterior"](asking().fit(X, Y), cv="prefit")
+    model.fit(X, Y).predict(X)
+    with pytest.raises(ValueError, match="`sample_weight` would be ignored"):
+        model.fit(X, Y, sample_weight=WEIGHT)
 
 
 @with_splitter

@@ -155,7 +155,11 @@ class Calibration:
                 "at the end of that range. Label some of them.",
                 stacklevel=2,
             )
-        u = _coordinate(scores, self._kind)
+        return self._silently(scores)
+
+    def _silently(self, new_scores: Any) -> UncertainProbabilities:
+        """Return the probabilities of new scores, wherever these are."""
+        u = self.map(new_scores)
         place = np.interp(u, self.knots, np.arange(self.knots.size, dtype=np.float64))
         return mapped(place, np.ascontiguousarray(self.values.T))
 

@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
-from bestcut._validation import check_positive_class, check_probabilities
+from bestcut._validation import check_positive_class, check_probabilities, check_scores
 
 _ROUNDED = 1e-6  # what single precision may put beyond 0 or 1
 
@@ -52,9 +52,10 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
     pos_label: Any
     n_jobs: Any
 
-    # What the model must have one of, and what to do if it has none.
-    _responses: tuple[str, ...] = ("predict_proba",)
-    _cure: str
+    @property
+    def _needs(self) -> tuple[tuple[str, ...], str]:
+        """What the model must have one of, and what to do if it has none."""
+        raise NotImplementedError
 
     def _model(self) -> Any:
         """Return the model to fit, not yet cloned."""
@@ -137,7 +138,10 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         return labels
 
     def _scores(self, model: Any, X: Any) -> FloatArray:
-        """Return the probability of the positive class."""
+        """Return the probability of the positive class, or what ranks as it does."""
+        if not hasattr(model, "predict_proba"):
+            scores = check_scores(model.decision_function(X), name="decision_function")
+            return scores if self._positive(model.classes_) == 1 else -scores
         p = np.asarray(model.predict_proba(X))[:, self._positive(model.classes_)]
         p = p.astype(np.float64)
         inside = np.clip(p, 0.0, 1.0)
@@ -178,11 +182,15 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         self, X: Any, y: NDArray[Any], fit_params: Any, classes: NDArray[Any]
     ) -> Any:
         """Return the fitted model, if it scores these classes."""
-        model = clone(self._model()).fit(X, y, **fit_params)
+        return self._usable(clone(self._model()).fit(X, y, **fit_params), classes)
+
+    def _usable(self, model: Any, classes: NDArray[Any]) -> Any:
+        """Return a fitted model, if it scores these classes."""
         name = type(self).__name__
-        if not any(hasattr(model, response) for response in self._responses):
+        responses, cure = self._needs
+        if not any(hasattr(model, response) for response in responses):
             inner = type(self.estimator).__name__
-            raise errors.without_response(name, self._responses, inner, self._cure)
+            raise errors.without_response(name, responses, inner, cure)
         if not np.array_equal(model.classes_, classes):
             fitted_on = np.asarray(model.classes_).tolist()
             raise errors.other_classes(name, classes.tolist(), fitted_on)

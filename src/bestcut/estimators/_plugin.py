@@ -10,8 +10,6 @@ from sklearn.model_selection import StratifiedShuffleSplit, check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from bestcut._empirical import empirical_threshold
-from bestcut._types import FloatArray
-from bestcut._validation import check_scores
 from bestcut.estimators._base import BinaryDecisionClassifier, rows_of
 from bestcut.metrics import Metric, get
 
@@ -20,22 +18,24 @@ class PluginThresholdClassifier(BinaryDecisionClassifier):
     """Predict with the threshold that had the best metric on held-out labels.
 
     The empirical utility maximisation (EUM) of Koyejo et al. (2014) and Narasimhan et
-    al. (2014), which the paper compares with: fit a model on one part of the training
-    data, and tune the threshold on the other, over every value that separates its
-    scores.
+    al. (2014), which the paper compares with: tune the threshold on labels that the
+    model was not fitted on, over every value that separates its scores. By default all
+    rows tune it, by cross-validation, and all rows fit the model. The papers fit on
+    one half of the data and tune on the other, which is ``cv="holdout"``: both the
+    model and the threshold then know half as much.
 
     Parameters
     ----------
     estimator : estimator
         A classifier with ``predict_proba`` or ``decision_function``. It is cloned; one
         that is already fitted goes in as ``sklearn.frozen.FrozenEstimator(model)``, and
-        all of the data given to ``fit`` can tune the threshold then (`cv` = 2 or more).
+        all of the data given to ``fit`` tune the threshold then.
     metric : str or Metric, default="f1"
         What to maximise: any metric, whether or not it satisfies the ranking principle.
-    cv : "holdout", int, splitter or iterable, default="holdout"
-        ``"holdout"`` fits on one part and tunes on the other, as in the papers. A
-        number of folds or a splitter tunes one threshold on the pooled scores of all
-        held-out folds, and then fits on everything.
+    cv : int, splitter, iterable or "holdout", default=5
+        A number of folds or a splitter tunes one threshold on the pooled scores of all
+        held-out folds, and then fits on everything. ``"holdout"`` fits on one part and
+        tunes on the other, as in the papers.
     holdout_size : float, default=0.5
         The share of the data that tunes the threshold under ``"holdout"``.
     pos_label : int, float, bool or str, optional
@@ -76,20 +76,17 @@ class PluginThresholdClassifier(BinaryDecisionClassifier):
     >>> from sklearn.linear_model import LogisticRegression
     >>> from bestcut.estimators import PluginThresholdClassifier
     >>> X, y = make_classification(n_samples=300, weights=[0.9], random_state=0)
-    >>> model = PluginThresholdClassifier(LogisticRegression(), random_state=0)
+    >>> model = PluginThresholdClassifier(LogisticRegression())
     >>> int(model.fit(X[:200], y[:200]).predict(X[200:]).sum())
-    11
+    6
     """
-
-    _responses = ("predict_proba", "decision_function")
-    _cure = "Without scores there is nothing to put a threshold on."
 
     def __init__(
         self,
         estimator: Any,
         metric: str | Metric = "f1",
         *,
-        cv: Any = "holdout",
+        cv: Any = 5,
         holdout_size: float = 0.5,
         pos_label: Any = None,
         random_state: Any = None,
@@ -103,11 +100,10 @@ class PluginThresholdClassifier(BinaryDecisionClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _scores(self, model: Any, X: Any) -> FloatArray:
-        if hasattr(model, "predict_proba"):
-            return super()._scores(model, X)
-        scores = check_scores(model.decision_function(X), name="decision_function")
-        return scores if self._positive(model.classes_) == 1 else -scores
+    @property
+    def _needs(self) -> tuple[tuple[str, ...], str]:
+        cure = "Without scores there is nothing to put a threshold on."
+        return ("predict_proba", "decision_function"), cure
 
     def _fit(self, X: Any, y: NDArray[Any], fit_params: Any, split_params: Any) -> None:
         metric = get(self.metric)

@@ -255,7 +255,11 @@ class MappedDraws(Draws):
         """Return the mean over draws, for each instance."""
         first = self.values[:, :1]
         mean = first[:, 0] + (self.values - first).mean(axis=1)
-        return np.asarray(np.interp(self.place, np.arange(mean.size), mean))
+        # Rounding must not break the order, here and between knots.
+        mean = np.maximum.accumulate(np.clip(mean, 0.0, 1.0))
+        cell, share = self._cells(self.place)
+        low, high = mean[cell], mean[np.minimum(cell + 1, mean.size - 1)]
+        return np.asarray(np.minimum(low + share * (high - low), high))
 
     def std(self) -> FloatArray:
         """Return the standard deviation over draws, for each instance."""
