@@ -10,7 +10,11 @@ from bestcut.uncertain._law import (
     nothing,
     with_instances,
 )
-from bestcut.uncertain._probabilities import UncertainProbabilities, mapped
+from bestcut.uncertain._probabilities import (
+    UncertainProbabilities,
+    interleaved,
+    mapped,
+)
 from bestcut.uncertain._side import DrawnSide
 
 __all__ = [
@@ -21,6 +25,7 @@ __all__ = [
     "MappedDraws",
     "UncertainProbabilities",
     "convolved_laws",
+    "interleaved",
     "joined_draws",
     "laws_from_sums",
     "laws_of",

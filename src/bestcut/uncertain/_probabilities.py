@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
-from bestcut._types import FloatArray, IndexArray
+from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut._validation import check_matrix
 from bestcut.uncertain._draws import Draws, ListedDraws, MappedDraws
 
@@ -66,6 +66,10 @@ class UncertainProbabilities:
 
     def __len__(self) -> int:
         return self._draws.n
+
+    def _taken(self, rows: IndexArray | BoolArray | slice) -> UncertainProbabilities:
+        """Return the same of some instances, in the order given."""
+        return self._of(self._draws.taken(rows))
 
     @property
     def n_draws(self) -> int:
@@ -133,6 +137,28 @@ def mapped(place: FloatArray, values: FloatArray) -> UncertainProbabilities:
     See `MappedDraws`.
     """
     return UncertainProbabilities._of(MappedDraws(place, values))
+
+
+def interleaved(
+    columns: list[UncertainProbabilities], joint: IndexArray
+) -> UncertainProbabilities:
+    """Return the first instance of each column, the second of each, and so on.
+
+    `joint` has a row for each draw of them all: which draw of each column is in it.
+    """
+    each = [column._draws for column in columns]
+    maps = [one for one in each if isinstance(one, MappedDraws)]
+    if len(maps) == len(each) and all(
+        np.array_equal(one.values[:, b], maps[0].values[:, joint[:, 0]])
+        for one, b in zip(maps, joint.T, strict=True)
+    ):
+        place = np.stack([one.place for one in maps], axis=1).ravel()
+        return mapped(place, maps[0].values[:, joint[:, 0]])
+    n = each[0].n
+    table = np.empty((n, len(each), joint.shape[0]))
+    for j, (one, b) in enumerate(zip(each, joint.T, strict=True)):
+        table[:, j] = one.rows(0, n)[:, b]
+    return UncertainProbabilities._of(ListedDraws(table.reshape(-1, joint.shape[0])))
 
 
 def _read_only(array: FloatArray) -> FloatArray:
