@@ -13,9 +13,9 @@ from bestcut._validation import (
     check_share,
     check_whole_number,
 )
-from bestcut.calibration._drawn import tests_of_draws
+from bestcut.calibration._drawn import held_against_draws
 from bestcut.calibration._ranking import (
-    Tests,
+    Findings,
     bin_blocks,
     furthest,
     held_against_law,
@@ -121,10 +121,10 @@ def calibration_check(
     labels = check_labels(y_true, p.size, name="y_true")
     if drawn and float(y_proba.std.max(initial=0.0)) > _AGREE:
         never, sure = _never_and_sure(y_proba)
-        found = tests_of_draws(y_proba, labels, (never, sure), bins_wanted, level)
+        found = held_against_draws(y_proba, labels, (never, sure), bins_wanted, level)
     else:
         never, sure = p == 0.0, p == 1.0
-        found = _tests(p, labels, bins_wanted, level)
+        found = _held_against_known(p, labels, bins_wanted, level)
     ranking, law, overall, bins, path = found
     statistic = furthest(ranking, overall.std)[1]
     smallest = min([path, *(b.adjusted_p_value for b in bins)])
@@ -152,7 +152,9 @@ def calibration_check(
     )
 
 
-def _tests(p: FloatArray, labels: BoolArray, n_bins: int, level: float) -> Tests:
+def _held_against_known(
+    p: FloatArray, labels: BoolArray, n_bins: int, level: float
+) -> Findings:
     """Hold labels against known probabilities."""
     order = np.argsort(-p, kind="stable")
     ranking = ranked(p[order] + 0.0, labels[order])  # + 0.0: no negative zero
@@ -165,7 +167,7 @@ def _tests(p: FloatArray, labels: BoolArray, n_bins: int, level: float) -> Tests
     law = sum_law(laws)
     overall = held_against_law(ranking, slice(0, len(ranking.laws)), law, 1, level)
     distance, _ = furthest(ranking, overall.std)
-    return Tests(ranking, law, overall, bins, path_p_value(ranking, distance))
+    return Findings(ranking, law, overall, bins, path_p_value(ranking, distance))
 
 
 def _never_and_sure(p: UncertainProbabilities) -> tuple[BoolArray, BoolArray]:

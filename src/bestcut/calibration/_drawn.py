@@ -18,7 +18,7 @@ from bestcut._types import BoolArray, FloatArray
 from bestcut.calibration._ranking import (
     FLOOR,
     Ranking,
-    Tests,
+    Findings,
     bin_blocks,
     bin_of,
     chance_to_leave,
@@ -39,13 +39,13 @@ from bestcut.uncertain import (
 _ROUNDING = 1e-12  # of p-values that are equal but for rounding
 
 
-def tests_of_draws(
+def held_against_draws(
     p: UncertainProbabilities,
     labels: BoolArray,
     certain: tuple[BoolArray, BoolArray],
     n_bins: int,
     level: float,
-) -> Tests:
+) -> Findings:
     """Hold labels against draws of their probabilities.
 
     `certain` says which instances are negative in all draws, and which positive.
@@ -77,7 +77,7 @@ def tests_of_draws(
     overall = bin_of(ranking, every, _std(sides), (whole, whole), level)
     distance, _ = furthest(ranking, overall.std)
     path = _path_p_value(ranking, [side.law for side in sides], distance, p.n_draws)
-    return Tests(ranking, _marginal(total), overall, bins, path)
+    return Findings(ranking, _marginal(total), overall, bins, path)
 
 
 def _joined(laws: list[DrawnLaw], n_draws: int) -> DrawnLaw:

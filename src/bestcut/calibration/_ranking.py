@@ -216,7 +216,7 @@ def chance_to_leave(laws: list[Law], centres: FloatArray, distance: float) -> fl
     return min(1.0, math.fsum(reached))
 
 
-class Tests(NamedTuple):
+class Findings(NamedTuple):
     """What was found: in all, bin by bin, and along the ranking."""
 
     ranking: Ranking

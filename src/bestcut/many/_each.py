@@ -140,7 +140,7 @@ def decide_each(
     array([1, 2])
     >>> p = bestcut.UncertainProbabilities([[0.9, 0.4, 0.4, 0.3], [0.5, 0.2, 0.0, 0.3]])
     >>> bestcut.decide_each(p, groups=query).expected_score
-    array([0.62, 0.37])
+    array([0.64, 0.37])
     """
     chosen = get(metric)
     threads = max(check_whole_number(n_jobs, name="n_jobs"), 1)
