@@ -97,6 +97,29 @@ class ScoreDistribution:
     def _utility(self) -> UtilityDistribution:
         return self._source.utility(self.metric)
 
+    def at_mean(self) -> ScoreDistribution:
+        """Return the same with the mean probabilities, as if they were known.
+
+        What chance in the labels alone does, without doubt about the probabilities; the
+        same distribution if they are known.
+
+        Returns
+        -------
+        ScoreDistribution
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> p = bestcut.UncertainProbabilities([[0.9, 0.4] * 100, [0.7, 0.3] * 100])
+        >>> score = bestcut.score_distribution(p, [1, 0] * 100)
+        >>> score
+        F1 0.75, 90% between 0.67 and 0.81
+        >>> score.at_mean()
+        F1 0.75, 90% between 0.71 and 0.79
+        """
+        mean = getattr(self._source, "at_mean", None)
+        return self if mean is None else ScoreDistribution(mean(), self.metric)
+
     @property
     def mean(self) -> float:
         """The expected score."""
