@@ -13,6 +13,7 @@ from bestcut.uncertain import Draws
 _TOGETHER = 128  # cuts that are looked at together
 _SHORT = 600  # instances with which laws of all draws together take less time
 _SHORT_IF_GENERAL = 20_000
+_FEW_DRAWS = 16  # whose curves take less time than looking at every cut
 _QUICK = frozenset({Trait.LINEAR, Trait.SEPARABLE, Trait.AFFINE, Trait.FACTORISED})
 
 
@@ -22,7 +23,7 @@ def mean_curve(draws: Draws, metric: Metric) -> tuple[FloatArray, FloatArray]:
     The mean of the curves of all draws; or cut by cut, with all draws together, where
     that takes less time.
     """
-    quick = bool(metric.traits & _QUICK)
+    quick = bool(metric.traits & _QUICK) or draws.n_draws <= _FEW_DRAWS
     if draws.n <= (_SHORT if quick else _SHORT_IF_GENERAL):
         return _cut_by_cut(MixtureCuts(draws, metric))
     value, error = np.zeros(draws.n + 1), np.zeros(draws.n + 1)
