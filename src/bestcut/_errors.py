@@ -205,6 +205,26 @@ def not_one_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
     return ValueError(f"`{name}` must be 1-D; got shape {shape}. {cure}")
 
 
+def not_draws_by_instance(shape: tuple[int, ...]) -> ValueError:
+    """Return the refusal of draws that are no matrix."""
+    cure = "For one draw pass `[draws]`." if len(shape) == 1 else ""
+    return ValueError(
+        _joined(
+            "`draws` must be 2-D, a row for each draw and a column for each instance; "
+            f"got shape {shape}.",
+            cure,
+        )
+    )
+
+
+def not_a_column() -> TypeError:
+    """Return the refusal of draws where known probabilities are wanted."""
+    return TypeError(
+        "UncertainProbabilities are draws, not one number for each instance, and are "
+        "not taken here. Pass their means, `.mean`, to go on as if these were right."
+    )
+
+
 def no_rows_of_draws() -> ValueError:
     """Return the refusal of probabilities without a single draw."""
     return ValueError(

@@ -9,8 +9,10 @@ import numpy as np
 
 from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray, IndexArray
-from bestcut._validation import check_matrix
+from bestcut._validation import check_matrix, check_real_array
 from bestcut.uncertain._draws import Draws, ListedDraws, MappedDraws
+
+_CURE = "Convert it first, for example with `draws.astype(float)`."
 
 
 class UncertainProbabilities:
@@ -52,6 +54,9 @@ class UncertainProbabilities:
     """
 
     def __init__(self, draws: Any) -> None:
+        shape = check_real_array(draws, name="draws", cure=_CURE).shape
+        if len(shape) != 2:
+            raise errors.not_draws_by_instance(shape)
         table = check_matrix(draws, name="draws")
         if table.shape[0] == 0:
             raise errors.no_rows_of_draws()
@@ -125,10 +130,14 @@ class UncertainProbabilities:
         """Whether all draws rank the instances alike."""
         return self._ranked.is_ranked()
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> FloatArray:
+        raise errors.not_a_column()
+
     def __repr__(self) -> str:
         alike = "one ranking" if self.one_ranking else "several rankings"
         n = "1 instance" if len(self) == 1 else f"{len(self)} instances"
-        return f"UncertainProbabilities({n}, {self.n_draws} draws, {alike})"
+        draws = "1 draw" if self.n_draws == 1 else f"{self.n_draws} draws"
+        return f"UncertainProbabilities({n}, {draws}, {alike})"
 
 
 def mapped(place: FloatArray, values: FloatArray) -> UncertainProbabilities:
