@@ -76,14 +76,15 @@ class DrawnMatrix:
 
     def average(self, labels: BoolArray, *, of_rows: bool) -> DrawnSets | DrawnColumns:
         """Return the mean score of predictions for all rows, or for all columns."""
-        if of_rows or self.shared:
-            return DrawnSets(self.cells, labels, of_rows=of_rows)
-        return DrawnColumns(
-            [
-                MixedPrediction.of_labels(p, chosen)
-                for p, chosen in zip(self.columns, labels.T, strict=True)
-            ]
-        )
+        if of_rows:
+            return DrawnSets(self.cells, labels, of_rows=True)
+        each = [
+            MixedPrediction.of_labels(p, chosen)
+            for p, chosen in zip(self.columns, labels.T, strict=True)
+        ]
+        if self.shared:
+            return SharedColumns(self.cells, labels, each)
+        return DrawnColumns(each)
 
 
 def columns_of_draws(values: Any, *, shared: bool) -> DrawnMatrix | None:
@@ -134,13 +135,16 @@ class DrawnSets:
 
     def moments(self, metric: Metric) -> Moments:
         """Return the moments of the mean score."""
+        mean, variance, error = self.by_draw(metric)
+        apart = float(np.var(mean))
+        total = float(np.sqrt(mean_over_draws(variance) + apart))
+        return Moments(mean_over_draws(mean), total, error, float(np.sqrt(apart)))
+
+    def by_draw(self, metric: Metric) -> tuple[FloatArray, FloatArray, float]:
+        """Return the mean and the variance in every draw, and an error."""
         each = [self.in_draw(b).moments(metric) for b in range(self.n_draws)]
         mean, std, error = np.array([one[:3] for one in each]).T
-        apart = float(np.var(mean))
-        total = float(np.sqrt(mean_over_draws(std**2) + apart))
-        return Moments(
-            mean_over_draws(mean), total, float(error.max()), float(np.sqrt(apart))
-        )
+        return mean, std**2, float(error.max())
 
     def laws(self, metric: Metric) -> list[GridLaw]:
         """Return the law of the sum of utilities in every draw."""
@@ -176,6 +180,27 @@ class DrawnSets:
             here = np.flatnonzero(draws == b)
             out[here] = self.in_draw(b).sample(metric, here.size, rng)
         return out
+
+
+class SharedColumns(DrawnSets):
+    """The mean score of predictions for columns that share every draw."""
+
+    def __init__(
+        self,
+        cells: UncertainProbabilities,
+        labels: BoolArray,
+        columns: list[MixedPrediction],
+    ) -> None:
+        super().__init__(cells, labels, of_rows=False)
+        self.columns = columns
+
+    def by_draw(self, metric: Metric) -> tuple[FloatArray, FloatArray, float]:
+        """Return the mean and the variance in every draw, and an error."""
+        each = [one.by_draw(metric) for one in self.columns]
+        mean = np.mean([one[0] for one in each], axis=0)
+        variance = np.sum([one[1] for one in each], axis=0) / len(each) ** 2
+        error = float(np.mean([one[2] for one in each]))
+        return mean, variance, error + 64 * EPS * float(np.abs(mean).max())
 
 
 class DrawnColumns:
