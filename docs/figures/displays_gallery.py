@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt  # noqa: E402  (after the back end is chosen)
 import bestcut  # noqa: E402
 from bestcut.displays import (  # noqa: E402
     CalibrationCheckDisplay,
+    CalibrationMapDisplay,
     DecisionDisplay,
     ExpectedScoreDisplay,
     ScoreDistributionDisplay,
@@ -55,7 +56,52 @@ def calibration(ax):
     CalibrationCheckDisplay.from_labels(rng.random(1000) < p, p**1.3, ax=ax)
 
 
-PICTURES = (curve, metrics, decision, distribution, calibration)
+def labelled():
+    """Return 300 labels and scores whose squares are right."""
+    rng = np.random.default_rng(7)
+    scores = rng.beta(0.6, 1.6, 300)
+    return rng.random(300) < scores**2, scores
+
+
+def uncertain():
+    """Return the probabilities of 300 new scores, as far as the labels tell."""
+    labels, scores = labelled()
+    new = np.random.default_rng(8).choice(scores, 300)
+    return bestcut.calibrate(labels, scores)(new)
+
+
+def maps(ax):
+    """Draw what labels say of scores, and leave open."""
+    CalibrationMapDisplay.from_labels(*labelled(), ax=ax)
+
+
+def doubt_curve(ax):
+    """Draw an expected-score curve with bands of both kinds of doubt."""
+    ExpectedScoreDisplay.from_proba(uncertain(), "f1", band=0.9, ax=ax)
+
+
+def doubt_decision(ax):
+    """Draw the ranked probabilities with the range of their draws."""
+    DecisionDisplay.from_proba(uncertain(), "f1", ax=ax)
+
+
+def doubt_distribution(ax):
+    """Draw the law of a score, and the part of it that chance in labels is."""
+    score = bestcut.decide(uncertain(), "f1").distribution()
+    ScoreDistributionDisplay.from_distribution(score, ax=ax)
+
+
+PICTURES = (
+    curve,
+    metrics,
+    decision,
+    distribution,
+    calibration,
+    maps,
+    doubt_curve,
+    doubt_decision,
+    doubt_distribution,
+)
 
 
 def main():

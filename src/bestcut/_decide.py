@@ -31,10 +31,16 @@ from bestcut.mixtures import (
     cuts_that_reach,
     mean_curve,
 )
-from bestcut.scores import AnyPrediction, Predicted, Prediction
+from bestcut.scores import AnyPrediction, MixedPrediction, Predicted, Prediction
 from bestcut.search import exchange_allowance, gap_in_words, gap_scope, gap_to
 from bestcut.solvers import SOLVERS, Solution, cuts_between, select_solver
-from bestcut.uncertain import ListedDraws, RankedDraws, UncertainProbabilities
+from bestcut.uncertain import (
+    DrawnSide,
+    Draws,
+    ListedDraws,
+    RankedDraws,
+    UncertainProbabilities,
+)
 
 _MEAN = Mean()
 _NO_WAY = "Draws of probabilities are decided by cuts of their ranking."
@@ -88,6 +94,10 @@ class Ranking:
         curve = SOLVERS[solver].curve(self.eta, metric)
         return curve.expected_score, curve.error
 
+    def prediction(self, cut: int) -> AnyPrediction:
+        """Return the prediction of a cut."""
+        return Prediction.of_cut(self.eta, cut)
+
 
 class DrawnRanking:
     """The same for draws of the probabilities, in the order of their means."""
@@ -104,6 +114,12 @@ class DrawnRanking:
         """Return the expected score of every cut, and a bound on the error."""
         value, error = mean_curve(self._p._cuts, metric)
         return value, float(error.max())
+
+    def prediction(self, cut: int) -> AnyPrediction:
+        """Return the prediction of a cut."""
+        draws = self._p._ranked
+        above, below = draws.taken(slice(0, cut)), draws.taken(slice(cut, draws.n))
+        return MixedPrediction(DrawnSide(above), DrawnSide(below))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -159,6 +175,12 @@ class Decision(Predicted):
     @property
     def _eta(self) -> FloatArray:
         return self._ranking.eta
+
+    @property
+    def _draws(self) -> Draws | None:
+        """The draws of the probabilities in the order of the ranking, if there are."""
+        ranking = self._ranking
+        return ranking._p._ranked if isinstance(ranking, DrawnRanking) else None
 
     @cached_property
     def curve(self) -> ExpectedScoreCurve:

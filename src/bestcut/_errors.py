@@ -205,6 +205,26 @@ def not_one_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
     return ValueError(f"`{name}` must be 1-D; got shape {shape}. {cure}")
 
 
+def not_draws_by_instance(shape: tuple[int, ...]) -> ValueError:
+    """Return the refusal of draws that are no matrix."""
+    cure = "For one draw pass `[draws]`." if len(shape) == 1 else ""
+    return ValueError(
+        _joined(
+            "`draws` must be 2-D, a row for each draw and a column for each instance; "
+            f"got shape {shape}.",
+            cure,
+        )
+    )
+
+
+def not_a_column() -> TypeError:
+    """Return the refusal of draws where known probabilities are wanted."""
+    return TypeError(
+        "UncertainProbabilities are draws, not one number for each instance, and are "
+        "not taken here. Pass their means, `.mean`, to go on as if these were right."
+    )
+
+
 def no_rows_of_draws() -> ValueError:
     """Return the refusal of probabilities without a single draw."""
     return ValueError(
@@ -600,6 +620,73 @@ def unreadable_calibration(reason: str) -> ValueError:
 def not_an_axis(axis: Any) -> ValueError:
     """Return the refusal of an axis that a matrix does not have."""
     return ValueError(f"`axis` must be 1 (each row) or 0 (each column); got {axis!r}.")
+
+
+def one_problem_of_draws() -> ValueError:
+    """Return the refusal of draws that are not said to be many problems."""
+    return ValueError(
+        "`y_proba` holds draws of one column of probabilities: pass `groups`, or take "
+        "`bestcut.decide` if it is one problem."
+    )
+
+
+def list_of_draws() -> TypeError:
+    """Return the refusal of several columns of draws where one is wanted."""
+    return TypeError(
+        "`y_proba` must be one UncertainProbabilities, with `groups`; got several. For "
+        "the columns of a multi-label problem call `bestcut.multilabel.decide`."
+    )
+
+
+def no_columns_of_draws() -> TypeError:
+    """Return the refusal of draws that are not in columns."""
+    return TypeError(
+        "`Y_proba` must be a matrix, or a list with the UncertainProbabilities of each "
+        "column; got a single UncertainProbabilities. Pass `[y_proba]` if there is one "
+        "column."
+    )
+
+
+def not_all_draws(at: int, value: Any) -> TypeError:
+    """Return the refusal of columns only some of which are draws."""
+    return TypeError(
+        "`Y_proba` must hold an UncertainProbabilities for each column; "
+        f"Y_proba[{at}] is {type(value).__name__}. For known probabilities, pass "
+        "`UncertainProbabilities([column])`: one draw."
+    )
+
+
+def columns_differ(at: int, n: int, first: int) -> ValueError:
+    """Return the refusal of columns that have not the same instances."""
+    return ValueError(
+        "`Y_proba` must have equally many instances in all columns; "
+        f"Y_proba[0] has {first} and Y_proba[{at}] has {n}."
+    )
+
+
+def draws_not_shared(at: int, n_draws: int, first: int) -> ValueError:
+    """Return the refusal to take draws together that are not equally many."""
+    return ValueError(
+        "`shared_draws=True` takes draw b of all columns together, so all must have "
+        f"equally many; Y_proba[0] has {first} and Y_proba[{at}] has {n_draws}."
+    )
+
+
+def draws_not_paired(at: int, n_draws: int, first: int, most: int) -> ValueError:
+    """Return the refusal to pair draws of columns that have not equally many."""
+    return ValueError(
+        f"`Y_proba` must have equally many draws in all columns, or at most {most} "
+        f"combinations of them; Y_proba[0] has {first} and Y_proba[{at}] has "
+        f"{n_draws}. Make them with the same `n_draws`."
+    )
+
+
+def sharing_what_is_known() -> ValueError:
+    """Return the refusal of an option of draws for known probabilities."""
+    return ValueError(
+        "`shared_draws` is for draws of probabilities; got a matrix of known ones. "
+        "Leave it out."
+    )
 
 
 def nothing_to_average(shape: tuple[int, ...]) -> ValueError:

@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import (
     check_labels,
     check_probabilities,
     check_share,
     check_whole_number,
 )
+from bestcut.calibration._drawn import held_against_draws
 from bestcut.calibration._ranking import (
+    Findings,
     bin_blocks,
     furthest,
     held_against_law,
@@ -26,6 +29,9 @@ from bestcut.calibration._verdict import (
     verdict_impossible,
     verdict_misfit,
 )
+from bestcut.uncertain import UncertainProbabilities
+
+_AGREE = 1e-15  # draws this near to each other are one
 
 
 def calibration_check(
@@ -41,8 +47,9 @@ def calibration_check(
     ----------
     y_true : array-like of shape (n,)
         Labels, 0 or 1. They must not have been used to fit the probabilities.
-    y_proba : array-like of shape (n,)
-        Probability of each instance to be positive.
+    y_proba : array-like of shape (n,) or UncertainProbabilities
+        Probability of each instance to be positive, or draws of it: then labels are
+        held against the mixture of all draws, and expected counts are means over them.
     n_bins : int, default=10
         At most how many bins. They have about equal variance, thus tell equally much,
         and never part equal probabilities.
@@ -71,6 +78,13 @@ def calibration_check(
 
     The whole check is on the safe side of `level`, as counts are discrete and two
     tests share it. A bin may thus stand out although the whole still fits.
+
+    With draws of probabilities, labels are as probable as they are in the mean over
+    draws, and p-values are those of that mixture: of a count, from the mean of its
+    laws; of the path, the mean over draws of the chance to be as far from the mean
+    expected count. Bins share a draw and are not independent: the adjusted p-value is
+    the probability that any bin has one as small. Draws that differ much leave more
+    room for labels that fit.
 
     Labels that fit are no proof: with few positives only large errors show.
 
@@ -102,22 +116,19 @@ def calibration_check(
         name="level",
         cure="Pass the share of false alarms to accept, such as 0.05.",
     )
-    p = check_probabilities(y_proba)
+    drawn = isinstance(y_proba, UncertainProbabilities)
+    p = y_proba.mean if drawn else check_probabilities(y_proba)
     labels = check_labels(y_true, p.size, name="y_true")
-    order = np.argsort(-p, kind="stable")
-    ranking = ranked(p[order] + 0.0, labels[order])  # + 0.0: no negative zero
-    parts = bin_blocks(ranking, bins_wanted)
-    laws = [sum_law(ranking.laws[i]) for i in parts]
-    bins = tuple(
-        held_against_law(ranking, i, law, len(parts), level)
-        for i, law in zip(parts, laws, strict=True)
-    )
-    law = sum_law(laws)
-    overall = held_against_law(ranking, slice(0, len(ranking.laws)), law, 1, level)
-    distance, statistic = furthest(ranking, overall.std)
-    path = path_p_value(ranking, distance)
+    if drawn and float(y_proba.std.max(initial=0.0)) > _AGREE:
+        never, sure = _never_and_sure(y_proba)
+        found = held_against_draws(y_proba, labels, (never, sure), bins_wanted, level)
+    else:
+        never, sure = p == 0.0, p == 1.0
+        found = _held_against_known(p, labels, bins_wanted, level)
+    ranking, law, overall, bins, path = found
+    statistic = furthest(ranking, overall.std)[1]
     smallest = min([path, *(b.adjusted_p_value for b in bins)])
-    impossible = np.flatnonzero((labels & (p == 0.0)) | (~labels & (p == 1.0)))
+    impossible = np.flatnonzero((labels & never) | (~labels & sure))
     first = int(impossible[0]) if impossible.size else None
     p_value = min(1.0, 2.0 * smallest) if first is None else 0.0
     if first is not None:
@@ -139,3 +150,30 @@ def calibration_check(
         n_impossible=impossible.size,
         first_impossible=first,
     )
+
+
+def _held_against_known(
+    p: FloatArray, labels: BoolArray, n_bins: int, level: float
+) -> Findings:
+    """Hold labels against known probabilities."""
+    order = np.argsort(-p, kind="stable")
+    ranking = ranked(p[order] + 0.0, labels[order])  # + 0.0: no negative zero
+    parts = bin_blocks(ranking, n_bins)
+    laws = [sum_law(ranking.laws[i]) for i in parts]
+    bins = tuple(
+        held_against_law(ranking, i, law, len(parts), level)
+        for i, law in zip(parts, laws, strict=True)
+    )
+    law = sum_law(laws)
+    overall = held_against_law(ranking, slice(0, len(ranking.laws)), law, 1, level)
+    distance, _ = furthest(ranking, overall.std)
+    return Findings(ranking, law, overall, bins, path_p_value(ranking, distance))
+
+
+def _never_and_sure(p: UncertainProbabilities) -> tuple[BoolArray, BoolArray]:
+    """Return which instances have probability 0 in all draws, and which 1."""
+    never, sure = p.mean == 0.0, p.mean == 1.0
+    for i in np.flatnonzero(never | sure).tolist():
+        draws = p.draws(i, i + 1)
+        never[i], sure[i] = bool(draws.max() == 0.0), bool(draws.min() == 1.0)
+    return never, sure

@@ -7,9 +7,10 @@ Poisson-binomial distribution. No p-value rests on a limit theorem.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from bestcut.calibration._result import CalibrationBin
 from bestcut.counts import NEGLIGIBLE, NOTHING, Law, convolved, law_of
 
 _CHECKPOINTS = 200
-_FLOOR = 1e-15  # laws are known to about this; smaller p-values are reported as this
+FLOOR = 1e-15  # laws are known to about this; smaller p-values are reported as this
 # Expected counts are pairwise sums of up to 2^40 terms (at most 50 roundings of half
 # an epsilon), added up over at most 200 checkpoints, and a difference of two of them
 # is compared with another: 2 (50 + 200) half epsilons.
@@ -46,6 +47,13 @@ class Ranking:
 
 def ranked(eta: FloatArray, labels: BoolArray) -> Ranking:
     """Cut the sorted instances into blocks and find the law of each."""
+    blocks = in_blocks(eta, labels)
+    parts = pairwise(blocks.ends.tolist())
+    return replace(blocks, laws=[law_of(eta[a:b]) for a, b in parts])
+
+
+def in_blocks(eta: FloatArray, labels: BoolArray) -> Ranking:
+    """Cut the sorted instances into blocks, whose laws are not looked for."""
     spread = eta * (1.0 - eta)
     ends = _checkpoints(eta, spread)
     parts = [slice(a, b) for a, b in pairwise(ends.tolist())]
@@ -55,7 +63,7 @@ def ranked(eta: FloatArray, labels: BoolArray) -> Ranking:
         observed=np.array([np.count_nonzero(labels[i]) for i in parts], dtype=np.int_),
         expected=np.array([eta[i].sum() for i in parts]),
         variance=np.array([spread[i].sum() for i in parts]),
-        laws=[law_of(eta[i]) for i in parts],
+        laws=[],
     )
 
 
@@ -90,12 +98,12 @@ def _nearest(passed: FloatArray, total: float, parts: int) -> NDArray[np.int_]:
 # --- tests ---------------------------------------------------------------------------
 
 
-def _two_sided(law: Law, observed: int) -> float:
-    """Return twice the smaller tail of `law` at `observed`, within [_FLOOR, 1]."""
+def two_sided(law: Law, observed: int) -> float:
+    """Return twice the smaller tail of `law` at `observed`, within [FLOOR, 1]."""
     i = observed - law.start
     below = float(law.pmf[: max(i + 1, 0)].sum())
     above = float(law.pmf[max(i, 0) :].sum())
-    return max(min(1.0, 2.0 * min(below, above)), _FLOOR)
+    return max(min(1.0, 2.0 * min(below, above)), FLOOR)
 
 
 def _adjusted(p_value: float, m: int) -> float:
@@ -110,11 +118,11 @@ def sum_law(laws: list[Law]) -> Law:
 
 def bin_blocks(ranking: Ranking, n_bins: int) -> list[slice]:
     """Return the blocks of each of up to `n_bins` bins."""
-    if not ranking.laws:
+    if not ranking.expected.size:
         return []
     passed = np.cumsum(ranking.variance)
     inner = _nearest(passed[:-1], passed[-1], n_bins) + 1
-    edges = [0, *inner.tolist(), len(ranking.laws)]
+    edges = [0, *inner.tolist(), ranking.expected.size]
     return [slice(a, b) for a, b in pairwise(edges)]
 
 
@@ -122,19 +130,38 @@ def held_against_law(
     ranking: Ranking, blocks: slice, law: Law, m: int, level: float
 ) -> CalibrationBin:
     """Hold some blocks, one of `m` bins, against the law of their positives."""
-    eta = ranking.eta[ranking.ends[blocks.start] : ranking.ends[blocks.stop]]
-    observed = int(ranking.observed[blocks].sum())
+    eta, observed = instances(ranking, blocks)
     sure, never = np.count_nonzero(eta == 1.0), np.count_nonzero(eta == 0.0)
     possible = sure <= observed <= eta.size - never
-    p_value = _two_sided(law, observed) if possible else 0.0
+    p_value = two_sided(law, observed) if possible else 0.0
     adjusted = _adjusted(p_value, m)
+    std = math.sqrt(ranking.variance[blocks].sum())
+    return bin_of(ranking, blocks, std, (p_value, adjusted), level)
+
+
+def instances(ranking: Ranking, blocks: slice) -> tuple[FloatArray, int]:
+    """Return the probabilities in some blocks, and how many are positive."""
+    eta = ranking.eta[ranking.ends[blocks.start] : ranking.ends[blocks.stop]]
+    return eta, int(ranking.observed[blocks].sum())
+
+
+def bin_of(
+    ranking: Ranking,
+    blocks: slice,
+    std: float,
+    p_values: tuple[float, float],
+    level: float,
+) -> CalibrationBin:
+    """Return some blocks as a bin, with its p-value and the adjusted one."""
+    eta, observed = instances(ranking, blocks)
+    p_value, adjusted = p_values
     return CalibrationBin(
         n=eta.size,
         low=float(eta[-1]) if eta.size else math.nan,
         high=float(eta[0]) if eta.size else math.nan,
         expected=float(ranking.expected[blocks].sum()),
         observed=observed,
-        std=math.sqrt(ranking.variance[blocks].sum()),
+        std=std,
         p_value=p_value,
         adjusted_p_value=adjusted,
         stands_out=adjusted <= level,
@@ -155,18 +182,23 @@ def furthest(ranking: Ranking, std: float) -> tuple[float, float]:
 
 
 def path_p_value(ranking: Ranking, distance: float) -> float:
-    """Return the probability that some checkpoint is at least `distance` off.
+    """Return the probability that some checkpoint is at least `distance` off."""
+    if not ranking.laws:
+        return 1.0
+    centres = np.cumsum(ranking.expected)
+    return max(chance_to_leave(ranking.laws, centres, distance), FLOOR)
+
+
+def chance_to_leave(laws: list[Law], centres: FloatArray, distance: float) -> float:
+    """Return the probability that a running count is so far from a centre somewhere.
 
     What the running count has within `distance` moves on; the rest is summed. So are
     values at the ends with less than `NEGLIGIBLE` mass: at 200 checkpoints they add at
     most 4e-18, and the p-value is never too small for it.
     """
-    if not ranking.laws:
-        return 1.0
-    centres = np.cumsum(ranking.expected)
     reach = distance - _SLACK * max(float(centres[-1]), 1.0)
     start, mass, reached = 0, np.ones(1), []
-    for law, centre in zip(ranking.laws, centres.tolist(), strict=True):
+    for law, centre in zip(laws, centres.tolist(), strict=True):
         start, mass = start + law.start, np.convolve(mass, law.pmf)
         # Rounding here is far below the slack: the observed count stays outside.
         low = max(math.floor(centre - reach) + 1 - start, 0)
@@ -181,4 +213,14 @@ def path_p_value(ranking: Ranking, distance: float) -> float:
             break
         reached += [float(mass[:low].sum()), float(mass[high:].sum())]
         start, mass = start + low, mass[low:high]
-    return max(min(1.0, math.fsum(reached)), _FLOOR)
+    return min(1.0, math.fsum(reached))
+
+
+class Findings(NamedTuple):
+    """What was found: in all, bin by bin, and along the ranking."""
+
+    ranking: Ranking
+    law: Law
+    overall: CalibrationBin
+    bins: tuple[CalibrationBin, ...]
+    path_p_value: float

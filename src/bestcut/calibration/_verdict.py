@@ -73,7 +73,7 @@ def verdict_misfit(
     off = deviations(ranking)
     at = int(np.argmax(np.abs(off)))
     side = "low" if off[at] > 0.0 else "high"
-    if at == len(ranking.laws) - 1:
+    if at == ranking.expected.size - 1:
         return f"{verdict}No bin stands out; on the whole they are too {side}."
     k = int(ranking.ends[at + 1])
     return (

@@ -18,9 +18,11 @@ from bestcut.displays._calibration import CalibrationCheckDisplay
 from bestcut.displays._curve import ExpectedScoreDisplay
 from bestcut.displays._decision import DecisionDisplay
 from bestcut.displays._distribution import ScoreDistributionDisplay
+from bestcut.displays._map import CalibrationMapDisplay
 
 __all__ = [
     "CalibrationCheckDisplay",
+    "CalibrationMapDisplay",
     "DecisionDisplay",
     "ExpectedScoreDisplay",
     "ScoreDistributionDisplay",

@@ -11,6 +11,7 @@ _MOST_POINTS = 2000
 # Told apart in black and white: by dash and grey, not by colour alone.
 LINES = ("-", "--", "-.", ":")
 INK, GREY, PALE = "black", "0.45", "0.8"
+DARK = "0.62"  # a band inside a pale one
 
 
 def axes(ax: Any) -> Any:

@@ -56,8 +56,8 @@ class CalibrationCheckDisplay:
         ----------
         y_true : array-like of shape (n,)
             Labels.
-        y_proba : array-like of shape (n,)
-            Probabilities.
+        y_proba : array-like of shape (n,) or UncertainProbabilities
+            Probabilities, or draws of them.
         ax : matplotlib axes, optional
             Where to draw.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from bestcut._decide import Decision, decide
 from bestcut.displays._axes import (
+    DARK,
     GREY,
     INK,
     LINES,
@@ -18,7 +19,7 @@ from bestcut.displays._axes import (
     tidy,
 )
 from bestcut.metrics import Metric, get
-from bestcut.scores import Prediction, ScoreDistribution
+from bestcut.scores import MixedPrediction, ScoreDistribution
 
 _BAND_POINTS = 41
 
@@ -41,6 +42,8 @@ class ExpectedScoreDisplay:
         The best cuts.
     bands_ : list of PolyCollection
         Between what the scores will be, if asked for.
+    doubts_ : list of PolyCollection
+        Between what the expected scores may be, if probabilities are draws.
 
     Examples
     --------
@@ -69,14 +72,17 @@ class ExpectedScoreDisplay:
 
         Parameters
         ----------
-        y_proba : array-like of shape (n,) or dict of str to array-like
-            Probabilities; a dict has those of several models, by their names.
+        y_proba : array-like of shape (n,), UncertainProbabilities, or dict of them
+            Probabilities, or draws of them; a dict has those of several models, by
+            their names.
         metric : str or Metric, or a list of them, default="f1"
             Whose expected score.
         ax : matplotlib axes, optional
             Where to draw.
         band : float, optional
-            Show between what the score will be with this probability, 0.9 say.
+            Show between what the score will be with this probability, 0.9 say. With
+            draws of probabilities a darker band inside it shows between what the
+            expected score is in so many of the draws.
         threshold : float or None, default=0.5
             Mark what this threshold would give.
 
@@ -150,6 +156,7 @@ class ExpectedScoreDisplay:
         self.lines_: list[Any] = []
         self.points_: list[Any] = []
         self.bands_: list[Any] = []
+        self.doubts_: list[Any] = []
         for i, (name, decision) in enumerate(self.decisions.items()):
             if band is not None:
                 self._draw_band(decision, band)
@@ -181,18 +188,22 @@ class ExpectedScoreDisplay:
         n, k = decision.labels.size, decision.n_positive
         some = np.linspace(0, n, min(n + 1, _BAND_POINTS)).astype(np.intp)
         cuts = np.unique(np.append(some, k))
-        ends = np.array([_interval(decision, cut, level) for cut in cuts.tolist()])
-        band = self.ax_.fill_between(
-            cuts,
-            ends[:, 0],
-            ends[:, 1],
-            color=PALE,
-            alpha=1.0 if len(self.decisions) == 1 else 0.6,
-            linewidth=0,
-            zorder=0,
-            label=f"{100 * level:g}% of test sets",
+        ends = [_intervals(decision, cut, level) for cut in cuts.tolist()]
+        low, high, doubt_low, doubt_high = np.array(ends).T
+        alpha = 1.0 if len(self.decisions) == 1 else 0.6
+        label = f"{100 * level:g}% of test sets"
+        self.bands_.append(self._fill(cuts, low, high, PALE, alpha, label))
+        if decision._draws is not None:
+            label = "of that, doubt about the probabilities"
+            band = self._fill(cuts, doubt_low, doubt_high, DARK, alpha, label)
+            self.doubts_.append(band)
+
+    def _fill(
+        self, x: Any, low: Any, high: Any, color: str, alpha: float, label: str
+    ) -> Any:
+        return self.ax_.fill_between(
+            x, low, high, color=color, alpha=alpha, linewidth=0, zorder=0, label=label
         )
-        self.bands_.append(band)
 
     def _draw_threshold(self, decision: Decision, threshold: float) -> None:
         curve = decision.curve
@@ -218,7 +229,13 @@ def _legend_once(ax: Any) -> None:
     ax.legend(first.values(), first.keys(), frameon=False)
 
 
-def _interval(decision: Decision, cut: int, level: float) -> tuple[float, float]:
-    eta = decision.curve.threshold[1:]
-    at = Prediction.of_cut(eta, cut)
-    return ScoreDistribution(at, decision.metric).interval(level)
+def _intervals(
+    decision: Decision, cut: int, level: float
+) -> tuple[float, float, float, float]:
+    """Return between what the score of a cut will be, and what is expected of it."""
+    at, metric = decision._ranking.prediction(cut), decision.metric
+    low, high = ScoreDistribution(at, metric).interval(level)
+    if not isinstance(at, MixedPrediction):
+        return low, high, low, high
+    expected = at.by_draw(metric)[0]
+    return low, high, *np.quantile(expected, [(1 - level) / 2, (1 + level) / 2])

@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 
 from bestcut._decide import Decision, decide
-from bestcut.displays._axes import GREY, INK, PALE, axes, count_instances, thinned, tidy
+from bestcut.displays._axes import (
+    GREY,
+    INK,
+    PALE,
+    axes,
+    count_instances,
+    thinned,
+    tidy,
+)
 from bestcut.metrics import Metric
 
 
@@ -24,7 +32,9 @@ class DecisionDisplay:
     ax_, figure_
         Where it was drawn.
     line_ : Line2D
-        The probabilities.
+        The probabilities; of draws, their means.
+    bounds_ : list of Line2D
+        Between what 90 % of the draws are, if there are draws.
 
     Examples
     --------
@@ -44,8 +54,8 @@ class DecisionDisplay:
 
         Parameters
         ----------
-        y_proba : array-like of shape (n,)
-            Probabilities.
+        y_proba : array-like of shape (n,) or UncertainProbabilities
+            Probabilities, or draws of them.
         metric : str or Metric, default="f1"
             What to maximise.
         ax : matplotlib axes, optional
@@ -89,7 +99,7 @@ class DecisionDisplay:
         """
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure
-        eta = self.decision.curve.threshold[1:]
+        eta, draws = self.decision._eta, self.decision._draws
         k = self.decision.n_positive
         # A step for each instance, half a rank to either side.
         shown = thinned(eta.size + 1, k)
@@ -103,13 +113,21 @@ class DecisionDisplay:
             linewidth=0,
             label=f"{k} positive",
         )
+        self.bounds_: list[Any] = []
+        if draws is not None and eta.size:
+            table = draws.taken(np.minimum(shown, eta.size - 1)).rows(0, shown.size)
+            for end in np.quantile(table, [0.05, 0.95], axis=1):
+                self.bounds_ += self.ax_.step(
+                    rank, end, ":", where="post", color=INK, linewidth=0.8
+                )
+            self.bounds_[0].set_label("90% of the draws")
         (self.line_,) = self.ax_.step(rank, height, where="post", color=INK)
         self.ax_.axvline(k + 0.5, color=INK, linewidth=1)
         self.ax_.axhline(0.5, color=GREY, linewidth=1, linestyle="--", label="0.5")
         label = self.decision.metric.label
         self.ax_.set(
             xlabel="Rank by probability",
-            ylabel="Probability",
+            ylabel="Probability" if draws is None else "Probability, mean of the draws",
             ylim=(0, 1.02),
             title=f"Best cut for {label}",
         )

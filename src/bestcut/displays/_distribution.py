@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bestcut.displays._axes import GREY, INK, PALE, axes, tidy
+from bestcut.displays._axes import DARK, GREY, INK, PALE, axes, tidy
 from bestcut.scores import ScoreDistribution
 
 _LEVELS = np.linspace(0.0005, 0.9995, 400)
@@ -26,6 +26,9 @@ class ScoreDistributionDisplay:
         Where it was drawn.
     line_ : Line2D
         The probability of reaching a score.
+    labels_line_ : Line2D or None
+        The same if the mean probabilities were known to be right, where they are draws:
+        what chance in the labels alone does.
 
     Examples
     --------
@@ -88,16 +91,25 @@ class ScoreDistributionDisplay:
         """
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure
+        known = self.score.at_mean()
+        drawn = known is not self.score
         low, high = self.score.interval(level)
         self.ax_.axvspan(
             low, high, color=PALE, linewidth=0, label=f"{100 * level:g}% of test sets"
         )
-        values = np.unique(self.score.quantile(_LEVELS))
-        reach = [self.score.prob_at_least(float(x)) for x in values]
+        self.labels_line_ = None
+        if drawn:
+            self.ax_.axvspan(
+                *known.interval(level),
+                color=DARK,
+                linewidth=0,
+                label="of that, chance in labels alone",
+            )
+        self.line_ = self._draw(self.score, INK, "-", "all doubts" if drawn else None)
+        if drawn:
+            name = "chance in labels alone"
+            self.labels_line_ = self._draw(known, INK, ":", name)
         score = self.score.metric.greater_is_better
-        # "At least" still counts the score itself, "at most" already does.
-        where = "pre" if score else "post"
-        (self.line_,) = self.ax_.step(values, reach, where=where, color=INK)
         self.ax_.axvline(
             self.score.mean, color=GREY, linestyle="--", lw=1, label="expected"
         )
@@ -112,3 +124,15 @@ class ScoreDistributionDisplay:
         tidy(self.ax_)
         self.ax_.legend(loc="lower left" if score else "upper left")
         return self
+
+    def _draw(
+        self, law: ScoreDistribution, color: str, line: str, label: str | None
+    ) -> Any:
+        values = np.unique(law.quantile(_LEVELS))
+        reach = [law.prob_at_least(float(x)) for x in values]
+        # "At least" still counts the score itself, "at most" already does.
+        where = "pre" if law.metric.greater_is_better else "post"
+        (drawn,) = self.ax_.step(
+            values, reach, line, where=where, color=color, label=label
+        )
+        return drawn

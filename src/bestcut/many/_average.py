@@ -69,17 +69,11 @@ class PredictionSet:
         stays. The outcome is the law of the mean score plus an independent error whose
         mean is 0 and whose standard deviation is at most `value_error`.
         """
-        count = self.p.shape[0]
-        laws = list(self._row_laws(metric))
-        noise = sum(law.noise for law in laws)
-        while len(laws) > 1:
-            pairs = zip(laws[::2], laws[1::2], strict=False)
-            merged = [_summed(a, b) for a, b in pairs]
-            noise += sum(law.noise for law in merged)
-            laws = merged + (laws[-1:] if len(laws) % 2 else [])
-        total = laws[0]
-        values = (total.start + total.step * np.arange(total.mass.size)) / count
-        return Atoms(values, total.mass, _GRID, float(np.sqrt(noise)) / count)
+        return grid_atoms([self.sum_law(metric)], self.p.shape[0])
+
+    def sum_law(self, metric: Metric) -> GridLaw:
+        """Return the law of the sum of the utilities of all rows, on a grid."""
+        return grid_sum(list(self._row_laws(metric)))
 
     def sample(self, metric: Metric, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw mean scores."""
@@ -103,7 +97,7 @@ class PredictionSet:
                 below = count_laws(p[~labels].reshape(rows.size, m - k).T)
                 yield rows, table, above, below
 
-    def _row_laws(self, metric: Metric) -> Iterator[_GridLaw]:
+    def _row_laws(self, metric: Metric) -> Iterator[GridLaw]:
         sign = metric.sign
         if self.p.shape[1] > LARGEST_TABLES:
             for p, labels in zip(self.p, self.labels, strict=True):
@@ -113,15 +107,15 @@ class PredictionSet:
                 score = metric.score_cells(a, k - a, b, n - k - b)
                 score = np.broadcast_to(score, (a.size, b.size))
                 mass = np.multiply.outer(at.tp.pmf, at.fn.pmf)
-                yield _on_grid(sign * score.ravel(), mass.ravel())
+                yield on_grid(sign * score.ravel(), mass.ravel())
             return
         for _, table, above, below in self._by_cut(metric):
             values = sign * table.ravel()
             for a, b in zip(above.T, below.T, strict=True):
-                yield _on_grid(values, np.multiply.outer(a, b).ravel())
+                yield on_grid(values, np.multiply.outer(a, b).ravel())
 
 
-class _GridLaw(NamedTuple):
+class GridLaw(NamedTuple):
     """Mass at start, start + step, ...; `noise` is the variance that the grid added."""
 
     start: float
@@ -130,18 +124,38 @@ class _GridLaw(NamedTuple):
     noise: float
 
 
-def _on_grid(values: FloatArray, mass: FloatArray) -> _GridLaw:
+def grid_sum(laws: list[GridLaw]) -> GridLaw:
+    """Return the law of the sum of independent values, with all that grids added."""
+    noise = sum(law.noise for law in laws)
+    while len(laws) > 1:
+        pairs = zip(laws[::2], laws[1::2], strict=False)
+        merged = [_summed(a, b) for a, b in pairs]
+        noise += sum(law.noise for law in merged)
+        laws = merged + (laws[-1:] if len(laws) % 2 else [])
+    return laws[0]._replace(noise=noise)
+
+
+def grid_atoms(laws: list[GridLaw], count: int) -> Atoms:
+    """Return the law of a mean of `count` utilities: any of these laws of their sum."""
+    values = [law.start + law.step * np.arange(law.mass.size) for law in laws]
+    mass = np.concatenate([law.mass for law in laws]) / len(laws)
+    noise = float(np.mean([law.noise for law in laws]))
+    at = np.concatenate(values) / count
+    return Atoms(at, mass, _GRID, float(np.sqrt(noise)) / count)
+
+
+def on_grid(values: FloatArray, mass: FloatArray) -> GridLaw:
     """Put a law on a grid, keeping its mean."""
     seen = values[mass > _NOISE * float(mass.max())]
     low, high = float(seen.min()), float(seen.max())
     step = (high - low) / (_GRID - 1)
     if step <= 0.0:
-        return _GridLaw(float(values @ mass), 1.0, np.ones(1), 0.0)
+        return GridLaw(float(values @ mass), 1.0, np.ones(1), 0.0)
     place = np.clip((values - low) / step, 0.0, _GRID - 1.0)
     left = np.minimum(place.astype(np.intp), _GRID - 2)
     part = place - left
     out = _split(left, part, mass, _GRID)
-    return _GridLaw(low, step, out, float(part * (1.0 - part) @ mass) * step**2)
+    return GridLaw(low, step, out, float(part * (1.0 - part) @ mass) * step**2)
 
 
 def _split(
@@ -154,11 +168,11 @@ def _split(
     return out
 
 
-def _summed(a: _GridLaw, b: _GridLaw) -> _GridLaw:
+def _summed(a: GridLaw, b: GridLaw) -> GridLaw:
     """Return the law of the sum of two independent values, on a grid."""
     if a.mass.size == 1 or b.mass.size == 1:
         fixed, other = (a, b) if a.mass.size == 1 else (b, a)
-        return _GridLaw(fixed.start + other.start, other.step, other.mass, 0.0)
+        return GridLaw(fixed.start + other.start, other.step, other.mass, 0.0)
     step = max(a.step, b.step)
     # Both on the coarser grid, so that they can be convolved.
     laws = [_stretched(law, step) for law in (a, b)]
@@ -167,11 +181,11 @@ def _summed(a: _GridLaw, b: _GridLaw) -> _GridLaw:
     product = np.fft.rfft(laws[0].mass, length) * np.fft.rfft(laws[1].mass, length)
     mass = np.maximum(np.fft.irfft(product, length)[:size], 0.0)
     values: FloatArray = laws[0].start + laws[1].start + step * np.arange(float(size))
-    merged = _on_grid(values, mass / mass.sum())
+    merged = on_grid(values, mass / mass.sum())
     return merged._replace(noise=merged.noise + laws[0].noise + laws[1].noise)
 
 
-def _stretched(law: _GridLaw, step: float) -> _GridLaw:
+def _stretched(law: GridLaw, step: float) -> GridLaw:
     """Return the law on a grid of another, not smaller, step."""
     if step == law.step:
         return law._replace(noise=0.0)
@@ -181,4 +195,4 @@ def _stretched(law: _GridLaw, step: float) -> _GridLaw:
     size = int(left[-1]) + 2
     mass = _split(left, part, law.mass, size)
     noise = float(part * (1.0 - part) @ law.mass) * step**2
-    return _GridLaw(law.start, step, mass, noise)
+    return GridLaw(law.start, step, mass, noise)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
+from bestcut._decide import Decision, decide
 from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
 from bestcut._validation import (
     check_bounds,
@@ -23,6 +24,7 @@ from bestcut.many._fractional import Kernel
 from bestcut.metrics import Metric, get, require_ranking
 from bestcut.search import exchange_allowance, gap_in_words, gap_scope
 from bestcut.solvers import select_solver
+from bestcut.uncertain import UncertainProbabilities
 
 _ANY = int(np.iinfo(np.int64).max)  # problems of different sizes have no common bound
 
@@ -105,7 +107,8 @@ def decide_each(
     ----------
     y_proba : array-like of shape (rows, columns), sparse matrix, or of shape (n,)
         Calibrated probabilities. What a sparse matrix does not hold has probability 0,
-        and is never predicted positive. With `groups`, one probability per instance.
+        and is never predicted positive. With `groups`, one probability per instance, or
+        `bestcut.UncertainProbabilities`, whose draws are averaged over in each problem.
     metric : str or Metric, default="f1"
         What to maximise in each problem; as for `decide`.
     axis : {1, 0}, default=1
@@ -135,6 +138,9 @@ def decide_each(
     >>> query = ["a", "b", "a", "b"]
     >>> bestcut.decide_each([0.7, 0.3, 0.2, 0.3], groups=query).n_positive
     array([1, 2])
+    >>> p = bestcut.UncertainProbabilities([[0.9, 0.4, 0.4, 0.3], [0.5, 0.2, 0.0, 0.3]])
+    >>> bestcut.decide_each(p, groups=query).expected_score
+    array([0.64, 0.37])
     """
     chosen = get(metric)
     threads = max(check_whole_number(n_jobs, name="n_jobs"), 1)
@@ -142,6 +148,12 @@ def decide_each(
         raise errors.not_an_axis(axis)
     require_ranking(chosen, way_out=ONE_BY_ONE)
     bounds = min_positives, max_positives
+    if isinstance(y_proba, UncertainProbabilities):
+        if groups is None:
+            raise errors.one_problem_of_draws()
+        return _decide_drawn_groups(y_proba, groups, chosen, bounds, threads)
+    if holds_draws(y_proba):
+        raise errors.list_of_draws()
     if groups is not None:
         return _decide_groups(y_proba, groups, chosen, bounds, threads)
     if hasattr(y_proba, "tocsr"):
@@ -171,6 +183,66 @@ def _decide_groups(
     labels = np.empty(p.size, dtype=np.bool_)
     labels[order] = problems.labels
     return solved.decisions(labels, metric, names)
+
+
+def _decide_drawn_groups(
+    p: UncertainProbabilities,
+    groups: Any,
+    metric: Metric,
+    bounds: tuple[int, int | None],
+    threads: int,
+) -> Decisions:
+    names, member_of = check_groups(groups, len(p))
+    order = np.argsort(member_of, kind="stable")
+    ends = np.cumsum(np.bincount(member_of, minlength=names.size))
+    members = np.split(order, ends[:-1]) if names.size else []
+    low, high = check_bounds(*bounds, n=_ANY)
+    each = decide_drawn([p._taken(i) for i in members], metric, (low, high), threads)
+    together = decisions_of(each, metric)
+    labels = np.zeros(len(p), dtype=np.bool_)
+    labels[order] = together.labels
+    return replace(together, labels=labels, groups=names)
+
+
+def decide_drawn(
+    problems: list[UncertainProbabilities],
+    metric: Metric,
+    limits: tuple[int, int],
+    threads: int,
+) -> list[Decision]:
+    """Decide each of some problems whose probabilities are known as draws."""
+    low, high = limits
+
+    def one(p: UncertainProbabilities) -> Decision:
+        n = len(p)
+        return decide(p, metric, min_positives=min(low, n), max_positives=min(high, n))
+
+    if threads == 1:
+        return [one(p) for p in problems]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(one, problems))
+
+
+def decisions_of(each: list[Decision], metric: Metric) -> Decisions:
+    """Put decisions together, one after the other."""
+    scopes = {one.gap_scope for one in each}
+    return Decisions(
+        np.concatenate([np.zeros(0, dtype=np.bool_), *(one.labels for one in each)]),
+        np.array([one.n_positive for one in each], dtype=np.int64),
+        np.array([one.threshold for one in each]),
+        np.array([one.expected_score for one in each]),
+        np.array([one.error for one in each]),
+        np.array([one.gap for one in each]),
+        "cuts" if "cuts" in scopes else "predictions",
+        metric,
+    )
+
+
+def holds_draws(values: Any) -> bool:
+    """Return whether draws of probabilities are in a list."""
+    return isinstance(values, list | tuple) and any(
+        isinstance(one, UncertainProbabilities) for one in values
+    )
 
 
 def _decide_sparse(

@@ -24,11 +24,18 @@ import numpy as np
 from bestcut import _errors as errors
 from bestcut._decide import decide as decide_one
 from bestcut._types import BoolArray, FloatArray
-from bestcut._validation import check_label_matrix, check_matrix, check_option
+from bestcut._validation import (
+    check_bounds,
+    check_label_matrix,
+    check_matrix,
+    check_option,
+    check_whole_number,
+)
 from bestcut.many._average import PredictionSet
-from bestcut.many._each import ONE_BY_ONE, decide_each
+from bestcut.many._drawn import DrawnMatrix, columns_of_draws
+from bestcut.many._each import ONE_BY_ONE, decide_drawn, decide_each, decisions_of
 from bestcut.metrics import Metric, get, require_ranking
-from bestcut.scores import Prediction, ScoreDistribution
+from bestcut.scores import MixedPrediction, Prediction, ScoreDistribution
 from bestcut.search import gap_in_words
 
 __all__ = ["MultilabelDecision", "decide", "expected_score", "score_distribution"]
@@ -89,13 +96,15 @@ def decide(
     min_positives: int = 0,
     max_positives: int | None = None,
     n_jobs: int = 1,
+    shared_draws: bool = False,
 ) -> MultilabelDecision:
     """Choose the labels that maximise the expected average of a metric.
 
     Parameters
     ----------
-    Y_proba : array-like of shape (rows, columns)
-        Calibrated probability of each label of each instance.
+    Y_proba : array-like of shape (rows, columns) or list of UncertainProbabilities
+        Calibrated probability of each label of each instance; or draws of them, the
+        `bestcut.UncertainProbabilities` of each column.
     metric : str or Metric, default="f1"
         What to maximise.
     average : {"samples", "macro", "micro"}, default="samples"
@@ -105,6 +114,10 @@ def decide(
         Bounds on the number of positives in each row, in each column, or in all.
     n_jobs : int, default=1
         How many threads.
+    shared_draws : bool, default=False
+        Whether draw b of all columns belongs together: one calibration for all of
+        them, members of an ensemble. If not, each column has a calibration of its own,
+        and they are independent.
 
     Returns
     -------
@@ -118,6 +131,10 @@ def decide(
     empty is the metric's `zero_division`: 0 as it stands, or 1 with
     ``FBeta(zero_division=1.0)``.
 
+    With draws, expected scores are means over them. For rows and for the whole, draws
+    of independent columns are combined: all combinations up to 1024 of them, beyond
+    that each column's in a random order, with a fixed seed.
+
     Examples
     --------
     >>> from bestcut import multilabel
@@ -130,6 +147,13 @@ def decide(
     """
     chosen = get(metric)
     kind = check_option(average, _AVERAGES, name="average")
+    drawn = columns_of_draws(Y_proba, shared=shared_draws)
+    if drawn is not None:
+        require_ranking(chosen, way_out=ONE_BY_ONE)
+        threads = max(check_whole_number(n_jobs, name="n_jobs"), 1)
+        return _decide_drawn(
+            drawn, chosen, kind, (min_positives, max_positives), threads
+        )
     matrix = check_matrix(Y_proba, name="Y_proba")
     bounds = {"min_positives": min_positives, "max_positives": max_positives}
     if kind == "micro":
@@ -154,21 +178,61 @@ def decide(
     return MultilabelDecision(labels, expected, error, gap, scope, each, chosen, kind)
 
 
+def _decide_drawn(
+    drawn: DrawnMatrix,
+    metric: Metric,
+    average: str,
+    bounds: tuple[int, int | None],
+    threads: int,
+) -> MultilabelDecision:
+    """Decide for draws of the probabilities."""
+    rows, columns = drawn.shape
+    if average == "micro":
+        problems = [drawn.cells]
+    elif average == "macro":
+        problems = drawn.columns
+    else:
+        problems = [drawn.row(i) for i in range(rows)]
+    size = {"micro": rows * columns, "macro": rows, "samples": columns}[average]
+    limits = check_bounds(*bounds, n=size)
+    many = decisions_of(decide_drawn(problems, metric, limits, threads), metric)
+    labels, each = many.labels, many.expected_score
+    labels = labels.reshape(columns, rows).T if average == "macro" else labels
+    error, gap = (float(x.max(initial=0.0)) for x in (many.error, many.gap))
+    return MultilabelDecision(
+        labels=labels.reshape(drawn.shape),
+        expected_score=float(each.mean()) if each.size else float("nan"),
+        error=error,
+        gap=gap,
+        gap_scope=many.gap_scope,
+        each=each,
+        metric=metric,
+        average=average,
+    )
+
+
 def expected_score(
-    Y_proba: Any, Y_pred: Any, metric: str | Metric = "f1", *, average: str = "samples"
+    Y_proba: Any,
+    Y_pred: Any,
+    metric: str | Metric = "f1",
+    *,
+    average: str = "samples",
+    shared_draws: bool = False,
 ) -> float:
     """Return the expected average metric of any multi-label predictions.
 
     Parameters
     ----------
-    Y_proba : array-like of shape (rows, columns)
-        Calibrated probabilities.
+    Y_proba : array-like of shape (rows, columns) or list of UncertainProbabilities
+        Calibrated probabilities, or draws of those of each column.
     Y_pred : array-like of shape (rows, columns)
         The predictions, 0 and 1 or booleans.
     metric : str or Metric, default="f1"
         What to expect.
     average : {"samples", "macro", "micro"}, default="samples"
         Over what.
+    shared_draws : bool, default=False
+        Whether draw b of all columns belongs together, as in `decide`.
 
     Returns
     -------
@@ -181,24 +245,34 @@ def expected_score(
     >>> round(multilabel.expected_score(Y, [[1, 0, 0], [1, 1, 0]]), 3)
     0.499
     """
-    return score_distribution(Y_proba, Y_pred, metric, average=average).mean
+    law = score_distribution(
+        Y_proba, Y_pred, metric, average=average, shared_draws=shared_draws
+    )
+    return law.mean
 
 
 def score_distribution(
-    Y_proba: Any, Y_pred: Any, metric: str | Metric = "f1", *, average: str = "samples"
+    Y_proba: Any,
+    Y_pred: Any,
+    metric: str | Metric = "f1",
+    *,
+    average: str = "samples",
+    shared_draws: bool = False,
 ) -> ScoreDistribution:
     """Return the distribution of the average metric of any multi-label predictions.
 
     Parameters
     ----------
-    Y_proba : array-like of shape (rows, columns)
-        Calibrated probabilities.
+    Y_proba : array-like of shape (rows, columns) or list of UncertainProbabilities
+        Calibrated probabilities, or draws of those of each column.
     Y_pred : array-like of shape (rows, columns)
         The predictions, 0 and 1 or booleans.
     metric : str or Metric, default="f1"
         Whose distribution.
     average : {"samples", "macro", "micro"}, default="samples"
         Over what.
+    shared_draws : bool, default=False
+        Whether draw b of all columns belongs together, as in `decide`.
 
     Returns
     -------
@@ -206,6 +280,14 @@ def score_distribution(
         Its ``mean`` and ``std`` are exact up to rounding. For a mean over rows or
         columns the distribution is computed on a grid: it is that of the score plus an
         error of mean 0 whose standard deviation is at most ``value_error``.
+
+    Notes
+    -----
+    With draws of probabilities the distribution holds the chance in labels and the
+    doubt about the probabilities. In a mean over columns with maps of their own that
+    doubt averages out, like chance; with one map for all (``shared_draws=True``) it
+    does not. Quantiles of means over rows, or over columns that share draws, take as
+    long for each draw as for known probabilities.
 
     Examples
     --------
@@ -216,6 +298,16 @@ def score_distribution(
     """
     chosen = get(metric)
     kind = check_option(average, _AVERAGES, name="average")
+    drawn = columns_of_draws(Y_proba, shared=shared_draws)
+    if drawn is not None:
+        labels = check_label_matrix(Y_pred, drawn.shape)
+        if kind == "micro":
+            all_ = MixedPrediction.of_labels(drawn.cells, labels.ravel())
+            return ScoreDistribution(all_, chosen)
+        if kind == "samples" and drawn.shape[0] == 0:
+            raise errors.nothing_to_average(drawn.shape)
+        mean = drawn.average(labels, of_rows=kind == "samples")
+        return ScoreDistribution(mean, chosen)
     matrix = check_matrix(Y_proba, name="Y_proba")
     labels = check_label_matrix(Y_pred, matrix.shape)
     if kind == "micro":

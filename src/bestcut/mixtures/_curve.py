@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from bestcut._types import FloatArray
 from bestcut.curve import curve_of
-from bestcut.metrics import Metric, Trait, is_linear
+from bestcut.metrics import Metric, Trait
 from bestcut.mixtures._cuts import MixtureCuts
 from bestcut.uncertain import RankedDraws
 
 _TOGETHER = 128  # cuts that are looked at together
 _SHORT = 600  # instances with which laws of all draws together take less time
 _SHORT_IF_GENERAL = 20_000
+_FEW_DRAWS = 16  # whose curves take less time than looking at every cut
 _QUICK = frozenset({Trait.LINEAR, Trait.SEPARABLE, Trait.AFFINE, Trait.FACTORISED})
 
 
@@ -25,9 +24,9 @@ def mean_curve(ranked: RankedDraws, metric: Metric) -> tuple[FloatArray, FloatAr
     that takes less time.
     """
     draws = ranked.draws
-    if is_linear(metric):  # then it is that of the mean probabilities
+    if Trait.LINEAR in metric.traits:  # then it is that of the mean probabilities
         return curve_of(draws.mean(), metric).whole() if draws.n else _of_nobody(metric)
-    quick = bool(metric.traits & _QUICK)
+    quick = bool(metric.traits & _QUICK) or draws.n_draws <= _FEW_DRAWS
     if draws.n <= (_SHORT if quick else _SHORT_IF_GENERAL):
         return _cut_by_cut(MixtureCuts(ranked, metric))
     value, error = np.zeros(draws.n + 1), np.zeros(draws.n + 1)
@@ -39,7 +38,7 @@ def mean_curve(ranked: RankedDraws, metric: Metric) -> tuple[FloatArray, FloatAr
     return value, error
 
 
-def _of_nobody(metric: Any) -> tuple[FloatArray, FloatArray]:
+def _of_nobody(metric: Metric) -> tuple[FloatArray, FloatArray]:
     value = np.asarray(metric.score(0.0, 0.0, 0.0, 0.0), dtype=np.float64)
     return value.reshape(1), np.zeros(1)
 

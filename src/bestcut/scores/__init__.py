@@ -12,6 +12,7 @@ from bestcut.scores._mixture import (
     MixedPrediction,
     MixedRows,
     mean_over_draws,
+    metric_table,
 )
 from bestcut.scores._predicted import Predicted
 from bestcut.scores._prediction import Moments, Prediction
@@ -44,6 +45,7 @@ __all__ = [
     "expected_score",
     "first_that_holds",
     "mean_over_draws",
+    "metric_table",
     "probability_error",
     "score_distribution",
 ]

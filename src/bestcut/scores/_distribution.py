@@ -97,6 +97,29 @@ class ScoreDistribution:
     def _utility(self) -> UtilityDistribution:
         return self._source.utility(self.metric)
 
+    def at_mean(self) -> ScoreDistribution:
+        """Return the same with the mean probabilities, as if they were known.
+
+        What chance in the labels alone does, without doubt about the probabilities; the
+        same distribution if they are known.
+
+        Returns
+        -------
+        ScoreDistribution
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> p = bestcut.UncertainProbabilities([[0.9, 0.4] * 100, [0.7, 0.3] * 100])
+        >>> score = bestcut.score_distribution(p, [1, 0] * 100)
+        >>> score
+        F1 0.74, 90% between 0.66 and 0.81
+        >>> score.at_mean()
+        F1 0.744, 90% between 0.696 and 0.791
+        """
+        mean = getattr(self._source, "at_mean", None)
+        return self if mean is None else ScoreDistribution(mean(), self.metric)
+
     @property
     def mean(self) -> float:
         """The expected score."""
@@ -155,7 +178,8 @@ class ScoreDistribution:
         """Return the standard error of a quantile, of there being so many draws.
 
         Half the distance between the quantiles of levels that are a standard error
-        apart; 0 for known probabilities.
+        below and above, or in proportion where that is nearly 0 or 1; 0 for known
+        probabilities.
 
         Parameters
         ----------
@@ -172,15 +196,19 @@ class ScoreDistribution:
         >>> p = bestcut.UncertainProbabilities([[0.9, 0.4] * 100, [0.7, 0.3] * 100])
         >>> score = bestcut.score_distribution(p, [1, 0] * 100)
         >>> round(score.quantile_error(0.1), 3)
-        0.038
+        0.027
         """
         level = check_share(q, name="q")
         spread = getattr(self._source, "level_error", None)
         if spread is None:
             return 0.0
-        apart = spread(self.metric, self._utility, level)
-        low, high = max(level - apart, 0.0), min(level + apart, 1.0)
-        return (self._quantile(high) - self._quantile(low)) / 2
+        apart = float(spread(self.metric, self._utility, level))
+        # Not as far as to the ends of what is possible, which few draws would reach.
+        step = min(apart, level / 2, (1.0 - level) / 2)
+        if step <= 0.0:
+            return 0.0
+        low, high = self._quantile(level - step), self._quantile(level + step)
+        return (high - low) / 2 * (apart / step)
 
     def _quantile(self, q: float) -> float:
         if self.metric.greater_is_better:

@@ -78,6 +78,11 @@ class MixedPrediction:
         """The distribution of the positives that are missed."""
         return self.others.marginal()
 
+    def at_mean(self) -> Prediction:
+        """Return the prediction as it is with the mean probabilities."""
+        p = [side.draws.mean() for side in (self.chosen, self.others)]
+        return Prediction.of_labels(np.concatenate(p), np.arange(self.n) < self.n_pred)
+
     def in_draw(self, b: int) -> Prediction:
         """Return the prediction as it is in one draw."""
         return Prediction(self.chosen.in_draw(b), self.others.in_draw(b))

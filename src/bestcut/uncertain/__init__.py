@@ -10,7 +10,11 @@ from bestcut.uncertain._law import (
     nothing,
     with_instances,
 )
-from bestcut.uncertain._probabilities import UncertainProbabilities, mapped
+from bestcut.uncertain._probabilities import (
+    UncertainProbabilities,
+    interleaved,
+    mapped,
+)
 from bestcut.uncertain._ranked import RankedDraws
 from bestcut.uncertain._side import DrawnSide
 
@@ -23,6 +27,7 @@ __all__ = [
     "RankedDraws",
     "UncertainProbabilities",
     "convolved_laws",
+    "interleaved",
     "joined_draws",
     "laws_from_sums",
     "laws_of",

@@ -59,6 +59,10 @@ class Draws(ABC):
         """Return the standard deviation over draws, for each instance."""
 
     @abstractmethod
+    def order(self) -> IndexArray:
+        """Return the instances from the most probable down; ties in input order."""
+
+    @abstractmethod
     def ranked(self) -> Draws:
         """Return the instances from the most probable down."""
 
@@ -163,17 +167,18 @@ class ListedDraws(Draws):
         std: FloatArray = (self.table - self.table[:, :1]).std(axis=1)
         return std
 
-    def _order(self) -> IndexArray:
+    def order(self) -> IndexArray:
+        """Return the instances from the most probable down; ties in input order."""
         return np.argsort(-self.mean(), kind="stable")
 
     def ranked(self) -> ListedDraws:
         """Return the instances from the most probable down, by their means."""
-        return self.taken(self._order())
+        return self.taken(self.order())
 
     def top(self, k: int) -> BoolArray:
         """Return which instances are the k most probable; of ties the earliest."""
         chosen = np.zeros(self.n, dtype=np.bool_)
-        chosen[self._order()[:k]] = True
+        chosen[self.order()[:k]] = True
         return chosen
 
     def is_ranked(self) -> bool:
@@ -271,6 +276,10 @@ class MappedDraws(Draws):
         variance = low * here[cell] + high * here[after[cell]]
         variance += 2.0 * share * (1.0 - share) * both[cell]
         return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
+
+    def order(self) -> IndexArray:
+        """Return the instances from the highest score down; ties in input order."""
+        return np.argsort(-self.place, kind="stable")
 
     def ranked(self) -> MappedDraws:
         """Return the instances from the highest score down."""

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
-from bestcut._types import FloatArray
-from bestcut._validation import check_matrix
+from bestcut._types import BoolArray, FloatArray, IndexArray
+from bestcut._validation import check_matrix, check_real_array
 from bestcut.uncertain._draws import Draws, ListedDraws, MappedDraws
 from bestcut.uncertain._ranked import RankedDraws
+
+_CURE = "Convert it first, for example with `draws.astype(float)`."
 
 
 class UncertainProbabilities:
@@ -53,6 +55,9 @@ class UncertainProbabilities:
     """
 
     def __init__(self, draws: Any) -> None:
+        shape = check_real_array(draws, name="draws", cure=_CURE).shape
+        if len(shape) != 2:
+            raise errors.not_draws_by_instance(shape)
         table = check_matrix(draws, name="draws")
         if table.shape[0] == 0:
             raise errors.no_rows_of_draws()
@@ -67,6 +72,10 @@ class UncertainProbabilities:
 
     def __len__(self) -> int:
         return self._draws.n
+
+    def _taken(self, rows: IndexArray | BoolArray | slice) -> UncertainProbabilities:
+        """Return the same of some instances, in the order given."""
+        return self._of(self._draws.taken(rows))
 
     @property
     def n_draws(self) -> int:
@@ -123,10 +132,14 @@ class UncertainProbabilities:
         """Whether all draws rank the instances alike."""
         return self._ranked.is_ranked()
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> FloatArray:
+        raise errors.not_a_column()
+
     def __repr__(self) -> str:
         alike = "one ranking" if self.one_ranking else "several rankings"
         n = "1 instance" if len(self) == 1 else f"{len(self)} instances"
-        return f"UncertainProbabilities({n}, {self.n_draws} draws, {alike})"
+        draws = "1 draw" if self.n_draws == 1 else f"{self.n_draws} draws"
+        return f"UncertainProbabilities({n}, {draws}, {alike})"
 
 
 def mapped(place: FloatArray, values: FloatArray) -> UncertainProbabilities:
@@ -135,6 +148,28 @@ def mapped(place: FloatArray, values: FloatArray) -> UncertainProbabilities:
     See `MappedDraws`.
     """
     return UncertainProbabilities._of(MappedDraws(place, values))
+
+
+def interleaved(
+    columns: list[UncertainProbabilities], joint: IndexArray
+) -> UncertainProbabilities:
+    """Return the first instance of each column, the second of each, and so on.
+
+    `joint` has a row for each draw of them all: which draw of each column is in it.
+    """
+    each = [column._draws for column in columns]
+    maps = [one for one in each if isinstance(one, MappedDraws)]
+    if len(maps) == len(each) and all(
+        np.array_equal(one.values[:, b], maps[0].values[:, joint[:, 0]])
+        for one, b in zip(maps, joint.T, strict=True)
+    ):
+        place = np.stack([one.place for one in maps], axis=1).ravel()
+        return mapped(place, maps[0].values[:, joint[:, 0]])
+    n = each[0].n
+    table = np.empty((n, len(each), joint.shape[0]))
+    for j, (one, b) in enumerate(zip(each, joint.T, strict=True)):
+        table[:, j] = one.rows(0, n)[:, b]
+    return UncertainProbabilities._of(ListedDraws(table.reshape(-1, joint.shape[0])))
 
 
 def _read_only(array: FloatArray) -> FloatArray:

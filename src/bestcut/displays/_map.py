@@ -1,0 +1,180 @@
+"""The maps of a calibration, and the labels they were learned from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bestcut._types import BoolArray, FloatArray
+from bestcut._validation import check_labels, check_scores, check_whole_number
+from bestcut.calibration import Calibration, calibrate
+from bestcut.displays._axes import DARK, GREY, INK, PALE, axes, tidy
+
+_PLACES = 401
+_LINES = 8  # draws that are shown one by one
+
+
+class CalibrationMapDisplay:
+    """What probability scores stand for, and how surely: the draws of a calibration.
+
+    The line is the mean of all maps, the grey band holds 90 % of them at each score,
+    the thin lines are some of them. Labelled scores, if they are given, are shown in
+    bins: the share of positives against the mean score.
+
+    Parameters
+    ----------
+    calibration : Calibration
+        What to show.
+    y_true, scores : array-like of shape (m,), optional
+        Labels and scores to show with it: those it was learned from, or others.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn.
+    line_ : Line2D
+        The mean of the maps.
+    band_ : PolyCollection
+        Between what 90 % of the maps are.
+    draws_ : list of Line2D
+        Some of the maps.
+    points_ : Line2D or None
+        Shares of positives in bins of the labelled scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bestcut.displays import CalibrationMapDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.random(200)
+    >>> labels = rng.random(200) < scores**2
+    >>> CalibrationMapDisplay.from_labels(labels, scores).points_.get_xdata().size
+    10
+    """
+
+    def __init__(
+        self, calibration: Calibration, y_true: Any = None, scores: Any = None
+    ) -> None:
+        self.calibration = calibration
+        self.scores: FloatArray | None = None
+        self.labels: BoolArray | None = None
+        if y_true is not None or scores is not None:
+            self.scores = check_scores(scores, name="scores")
+            self.labels = check_labels(
+                y_true, self.scores.size, name="y_true", of="scores"
+            )
+
+    @classmethod
+    def from_labels(
+        cls, y_true: Any, scores: Any, *, n_bins: int = 10, ax: Any = None
+    ) -> CalibrationMapDisplay:
+        """Calibrate, and draw the maps with the labels.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (m,)
+            Labels.
+        scores : array-like of shape (m,)
+            Scores, from a model that was not fitted on these labels.
+        n_bins : int, default=10
+            At most how many bins of labelled scores, about equally many in each.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        CalibrationMapDisplay
+        """
+        return cls(calibrate(y_true, scores), y_true, scores).plot(n_bins=n_bins, ax=ax)
+
+    @classmethod
+    def from_calibration(
+        cls,
+        calibration: Calibration,
+        y_true: Any = None,
+        scores: Any = None,
+        *,
+        n_bins: int = 10,
+        ax: Any = None,
+    ) -> CalibrationMapDisplay:
+        """Draw the maps of a calibration.
+
+        Parameters
+        ----------
+        calibration : Calibration
+            What `bestcut.calibrate` returned.
+        y_true, scores : array-like of shape (m,), optional
+            Labels and scores to show with it.
+        n_bins : int, default=10
+            At most how many bins of labelled scores, about equally many in each.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        CalibrationMapDisplay
+        """
+        return cls(calibration, y_true, scores).plot(n_bins=n_bins, ax=ax)
+
+    def plot(self, *, n_bins: int = 10, ax: Any = None) -> CalibrationMapDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        n_bins : int, default=10
+            At most how many bins of labelled scores, about equally many in each.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        CalibrationMapDisplay
+            Itself.
+        """
+        bins = check_whole_number(
+            n_bins, name="n_bins", least=1, cure="Pass 1 for a single bin."
+        )
+        self.ax_ = axes(ax)
+        self.figure_ = self.ax_.figure
+        at = np.linspace(*self.calibration.score_range, _PLACES)
+        maps = self.calibration.probabilities(at)
+        low, high = np.quantile(maps, [0.05, 0.95], axis=0)
+        self.band_ = self.ax_.fill_between(
+            at, low, high, color=PALE, linewidth=0, label="90% of the maps"
+        )
+        step = max(maps.shape[0] // _LINES, 1)
+        self.draws_ = self.ax_.plot(at, maps[::step][:_LINES].T, color=DARK, lw=0.6)
+        self.draws_[0].set_label("some of them")
+        (self.line_,) = self.ax_.plot(at, maps.mean(axis=0), color=INK, label="Mean")
+        self.points_ = None
+        if self.scores is not None and self.labels is not None and self.scores.size:
+            x, y = _in_bins(self.scores, self.labels, bins)
+            (self.points_,) = self.ax_.plot(
+                x, y, "o", mfc="white", mec=GREY, clip_on=False, label="Labels, in bins"
+            )
+        n = self.calibration.n_labelled
+        self.ax_.set(
+            xlabel="Score",
+            ylabel="Probability",
+            ylim=(-0.02, 1.02),
+            title=f"From {n} {'label' if n == 1 else 'labels'}",
+        )
+        tidy(self.ax_)
+        self.ax_.legend(frameon=False, loc="upper left")
+        return self
+
+
+def _in_bins(
+    scores: FloatArray, labels: BoolArray, n_bins: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return mean score and share of positives in bins; equal scores are together."""
+    order = np.argsort(scores, kind="stable")
+    ranked = scores[order]
+    wanted = np.linspace(0, scores.size, n_bins + 1)[1:-1].astype(np.intp)
+    inner = np.searchsorted(ranked, ranked[wanted], side="left")
+    parts = np.split(order, np.unique(inner[inner > 0]))
+    return (
+        np.array([scores[i].mean() for i in parts]),
+        np.array([labels[i].mean() for i in parts]),
+    )

@@ -1,0 +1,276 @@
+"""Multi-label problems whose probabilities are known as draws, column by column.
+
+Either all columns share a draw (one map for all of them, or one member of an ensemble),
+or each column has draws of its own and they are independent. Given a draw of each
+column, labels are independent, so everything is a mean over such joint draws. The mean
+of the scores of independent columns needs none: its law is a convolution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from bestcut import _errors as errors
+from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
+from bestcut.many._average import GridLaw, PredictionSet, grid_atoms, grid_sum, on_grid
+from bestcut.metrics import Metric
+from bestcut.scores import (
+    MixedPrediction,
+    Moments,
+    UtilityDistribution,
+    mean_over_draws,
+    metric_table,
+)
+from bestcut.uncertain import UncertainProbabilities, interleaved
+
+_COMBINATIONS = 1024  # of draws of independent columns that are all taken
+
+
+class DrawnMatrix:
+    """Draws of the probabilities of each column.
+
+    Attributes
+    ----------
+    columns : list of UncertainProbabilities
+        As many instances in each.
+    shared : bool
+        Whether draw b of all columns belongs together.
+    shape : tuple of int
+        Rows and columns.
+    """
+
+    def __init__(self, columns: list[UncertainProbabilities], shared: bool) -> None:
+        self.columns, self.shared = columns, shared
+        self.shape = len(columns[0]), len(columns)
+
+    @cached_property
+    def cells(self) -> UncertainProbabilities:
+        """All cells, row by row, with joint draws."""
+        return interleaved(self.columns, self._joint())
+
+    def row(self, i: int) -> UncertainProbabilities:
+        """Return the cells of a row, with joint draws."""
+        return self.cells._taken(slice(i * self.shape[1], (i + 1) * self.shape[1]))
+
+    def _joint(self) -> IndexArray:
+        """Return which draw of each column is in which joint draw: a row for each.
+
+        Of independent columns all combinations are taken if they are few, and else each
+        column's draws in a random order, which has a fixed seed.
+        """
+        counts = [column.n_draws for column in self.columns]
+        if self.shared:
+            return np.repeat(np.arange(counts[0])[:, None], len(counts), axis=1)
+        if prod(counts) <= _COMBINATIONS:
+            return np.indices(counts).reshape(len(counts), -1).T
+        for j, count in enumerate(counts):
+            if count != counts[0]:
+                raise errors.draws_not_paired(j, count, counts[0], _COMBINATIONS)
+        rng = np.random.default_rng(0)
+        return np.stack([rng.permutation(count) for count in counts], axis=1)
+
+    def average(self, labels: BoolArray, *, of_rows: bool) -> DrawnSets | DrawnColumns:
+        """Return the mean score of predictions for all rows, or for all columns."""
+        if of_rows:
+            return DrawnSets(self.cells, labels, of_rows=True)
+        each = [
+            MixedPrediction.of_labels(p, chosen)
+            for p, chosen in zip(self.columns, labels.T, strict=True)
+        ]
+        if self.shared:
+            return SharedColumns(self.cells, labels, each)
+        return DrawnColumns(each)
+
+
+def columns_of_draws(values: Any, *, shared: bool) -> DrawnMatrix | None:
+    """Return the columns if they are draws of probabilities, refusing what is mixed."""
+    if isinstance(values, UncertainProbabilities):
+        raise errors.no_columns_of_draws()
+    listed = values if isinstance(values, list | tuple) else ()
+    drawn = [isinstance(one, UncertainProbabilities) for one in listed]
+    if not any(drawn):
+        if shared:
+            raise errors.sharing_what_is_known()
+        return None
+    if not all(drawn):
+        at = drawn.index(False)
+        raise errors.not_all_draws(at, values[at])
+    for j, column in enumerate(values):
+        if len(column) != len(values[0]):
+            raise errors.columns_differ(j, len(column), len(values[0]))
+        if shared and column.n_draws != values[0].n_draws:
+            raise errors.draws_not_shared(j, column.n_draws, values[0].n_draws)
+    return DrawnMatrix(list(values), shared)
+
+
+class DrawnSets:
+    """The mean score of predictions for rows or columns that share every draw."""
+
+    def __init__(
+        self, cells: UncertainProbabilities, labels: BoolArray, *, of_rows: bool
+    ) -> None:
+        self.cells, self.labels, self.of_rows = cells, labels, of_rows
+        self.n_draws = cells.n_draws
+        self._known: dict[Metric, list[GridLaw]] = {}
+
+    def in_draw(self, b: int) -> PredictionSet:
+        """Return the predictions as they are in one draw."""
+        one = self.cells._draws.only(np.array([b]))
+        p = one.rows(0, one.n).reshape(self.labels.shape)
+        return self._set(p)
+
+    def _set(self, p: FloatArray) -> PredictionSet:
+        if self.of_rows:
+            return PredictionSet(p, self.labels)
+        return PredictionSet(p.T, self.labels.T)
+
+    def at_mean(self) -> PredictionSet:
+        """Return the predictions as they are with the mean probabilities."""
+        return self._set(self.cells.mean.reshape(self.labels.shape))
+
+    def moments(self, metric: Metric) -> Moments:
+        """Return the moments of the mean score."""
+        mean, variance, error = self.by_draw(metric)
+        apart = float(np.var(mean))
+        total = float(np.sqrt(mean_over_draws(variance) + apart))
+        return Moments(mean_over_draws(mean), total, error, float(np.sqrt(apart)))
+
+    def by_draw(self, metric: Metric) -> tuple[FloatArray, FloatArray, float]:
+        """Return the mean and the variance in every draw, and an error."""
+        each = [self.in_draw(b).moments(metric) for b in range(self.n_draws)]
+        mean, std, error = np.array([one[:3] for one in each]).T
+        return mean, std**2, float(error.max())
+
+    def laws(self, metric: Metric) -> list[GridLaw]:
+        """Return the law of the sum of utilities in every draw."""
+        if metric not in self._known:
+            self._known[metric] = [
+                self.in_draw(b).sum_law(metric) for b in range(self.n_draws)
+            ]
+        return self._known[metric]
+
+    def utility(self, metric: Metric) -> UtilityDistribution:
+        """Return the law of the mean utility, on grids; see `PredictionSet`."""
+        return grid_atoms(self.laws(metric), self._count)
+
+    @property
+    def _count(self) -> int:
+        return int(self.labels.shape[0 if self.of_rows else 1])
+
+    def level_error(
+        self, metric: Metric, utility: UtilityDistribution, q: float
+    ) -> float:
+        """Return the standard error of the level of a quantile, over draws."""
+        if self.n_draws == 1:
+            return 0.0
+        value = utility.quantile(q) if metric.sign > 0 else utility.upper_quantile(q)
+        most = (value + utility.tolerance) * self._count
+        chances = [float(_upto(law, np.array(most))) for law in self.laws(metric)]
+        return float(np.std(chances, ddof=1) / np.sqrt(self.n_draws))
+
+    def sample(self, metric: Metric, size: int, rng: np.random.Generator) -> FloatArray:
+        """Draw mean scores: a draw of the probabilities for each, then labels."""
+        draws, out = rng.integers(self.n_draws, size=size), np.empty(size)
+        for b in np.unique(draws).tolist():
+            here = np.flatnonzero(draws == b)
+            out[here] = self.in_draw(b).sample(metric, here.size, rng)
+        return out
+
+
+class SharedColumns(DrawnSets):
+    """The mean score of predictions for columns that share every draw."""
+
+    def __init__(
+        self,
+        cells: UncertainProbabilities,
+        labels: BoolArray,
+        columns: list[MixedPrediction],
+    ) -> None:
+        super().__init__(cells, labels, of_rows=False)
+        self.columns = columns
+
+    def by_draw(self, metric: Metric) -> tuple[FloatArray, FloatArray, float]:
+        """Return the mean and the variance in every draw, and an error."""
+        each = [one.by_draw(metric) for one in self.columns]
+        mean = np.mean([one[0] for one in each], axis=0)
+        variance = np.sum([one[1] for one in each], axis=0) / len(each) ** 2
+        error = float(np.mean([one[2] for one in each]))
+        return mean, variance, error + 64 * EPS * float(np.abs(mean).max())
+
+
+class DrawnColumns:
+    """The mean score of predictions for columns whose draws are independent."""
+
+    def __init__(self, columns: list[MixedPrediction]) -> None:
+        self.columns = columns
+
+    def at_mean(self) -> PredictionSet:
+        """Return the predictions as they are with the mean probabilities."""
+        sides = [(x.chosen.draws.mean(), x.others.draws.mean()) for x in self.columns]
+        labels = np.array(
+            [np.arange(one.n) < one.n_pred for one in self.columns], dtype=np.bool_
+        )
+        return PredictionSet(np.array([np.concatenate(x) for x in sides]), labels)
+
+    def moments(self, metric: Metric) -> Moments:
+        """Return the moments of the mean score."""
+        each = [one.moments(metric) for one in self.columns]
+        mean, std, error, apart = np.array(each).T
+        count, value = len(each), float(mean.mean())
+        total, known = (float(np.sqrt(np.sum(x**2))) / count for x in (std, apart))
+        wrong = float(error.mean()) + 64 * EPS * abs(value)
+        return Moments(value, total, wrong, known)
+
+    def _laws(self, metric: Metric) -> Iterator[GridLaw]:
+        for one in self.columns:
+            tp, fn = one.chosen.law, one.others.law
+            score = metric_table(metric, tp.counts, fn.counts, one)
+            joint = tp.pmf @ fn.pmf.T / one.n_draws
+            yield on_grid(metric.sign * score.ravel(), joint.ravel())
+
+    def utility(self, metric: Metric) -> UtilityDistribution:
+        """Return the law of the mean utility, on a grid; see `PredictionSet`."""
+        return grid_atoms([grid_sum(list(self._laws(metric)))], len(self.columns))
+
+    def level_error(
+        self, metric: Metric, utility: UtilityDistribution, q: float
+    ) -> float:
+        """Return the standard error of the level of a quantile, over draws.
+
+        To first order: what the draws of each column do while the others are as they
+        are on the whole.
+        """
+        value = utility.quantile(q) if metric.sign > 0 else utility.upper_quantile(q)
+        most = (value + utility.tolerance) * len(self.columns)
+        laws, variance = list(self._laws(metric)), 0.0
+        for j, one in enumerate(self.columns):
+            if one.n_draws == 1:
+                continue
+            others = grid_sum([*laws[:j], *laws[j + 1 :], _ZERO])
+            tp, fn = one.chosen.law, one.others.law
+            score = metric.sign * metric_table(metric, tp.counts, fn.counts, one)
+            reached = _upto(others, most - score)
+            chances = np.sum((reached @ fn.pmf) * tp.pmf, axis=0)
+            variance += float(np.var(chances, ddof=1)) / one.n_draws
+        return float(np.sqrt(variance))
+
+    def sample(self, metric: Metric, size: int, rng: np.random.Generator) -> FloatArray:
+        """Draw mean scores."""
+        each = [one.sample(metric, size, rng) for one in self.columns]
+        return np.asarray(np.mean(each, axis=0))
+
+
+_ZERO = GridLaw(0.0, 1.0, np.ones(1), 0.0)
+
+
+def _upto(law: GridLaw, values: FloatArray) -> FloatArray:
+    """Return the probability of at most some values."""
+    upto = np.concatenate([[0.0], np.cumsum(law.mass)])
+    place = np.floor((values - law.start) / law.step * (1 + 4 * EPS)) + 1
+    at = np.clip(place, 0, law.mass.size).astype(np.intp)
+    return np.asarray(upto[at])

@@ -1,0 +1,42 @@
+"""The score of draws of probabilities: how sure its quantiles are, and its parts."""
+
+import numpy as np
+import pytest
+
+import bestcut
+from bestcut import UncertainProbabilities
+
+BASE = np.linspace(0.1, 0.9, 60)
+LABELS = BASE > 0.45
+TABLE = np.clip(BASE * np.linspace(0.6, 1.1, 40)[:, None], 0.0, 1.0)
+
+
+def law_of(table, metric="f1"):
+    return bestcut.score_distribution(UncertainProbabilities(table), LABELS, metric)
+
+
+@pytest.mark.parametrize("q", [0.05, 0.5, 0.95])
+def test_the_standard_error_of_a_quantile_is_that_of_drawing_draws_anew(q):
+    rng = np.random.default_rng(0)
+    again = [law_of(TABLE[rng.integers(40, size=40)]).quantile(q) for _ in range(100)]
+    # The spread of 100 values is known to 7 %: four of these, and the law has steps.
+    assert law_of(TABLE).quantile_error(q) == pytest.approx(np.std(again), rel=0.4)
+
+
+@pytest.mark.parametrize("q", [0.02, 0.1, 0.9, 0.98])
+def test_two_draws_do_not_reach_the_ends_of_what_is_possible(q):
+    law = law_of(TABLE[[0, -1]])
+    low, high = law.quantile([0.001, 0.999])
+    assert 0.0 < law.quantile_error(q) < high - low
+
+
+@pytest.mark.parametrize("metric", ["f1", "accuracy", "squared_count_error"])
+def test_the_parts_of_the_variance_add_up_to_that_of_all_draws(metric):
+    law = law_of(TABLE, metric)
+    each = [bestcut.score_distribution(p, LABELS, metric) for p in TABLE]
+    means, stds = (np.array([getattr(x, y) for x in each]) for y in ("mean", "std"))
+    assert law.std_calibration == pytest.approx(np.std(means), rel=1e-9)
+    assert law.std_labels**2 == pytest.approx(np.mean(stds**2), rel=1e-9)
+    assert law.std**2 == pytest.approx(np.mean(stds**2) + np.var(means), rel=1e-9)
+    mean = bestcut.expected_score(TABLE.mean(axis=0), LABELS, metric)
+    assert law.at_mean().mean == pytest.approx(mean, rel=1e-12)
