@@ -47,6 +47,11 @@ def empty(where: str, wanted: str = "rows") -> FileError:
     return FileError.of(where, "is empty", f"Pass a file with {wanted}.")
 
 
+def no_rows(where: str) -> FileError:
+    """Return the refusal of a file of labels that holds none."""
+    return FileError.of(where, "has no rows", "Pass a file with labelled rows.")
+
+
 def input_itself(output: str) -> FileError:
     """Return the refusal to write over what is read."""
     return FileError.of(output, "is the input itself", "Write to another file.")
@@ -131,6 +136,12 @@ def no_number(where: str, name: str, row: int, found: Any) -> FileError:
     if isinstance(found, str) and found.strip().endswith("%"):
         cure = "Divide percentages by 100."
     return FileError.of(where, _in_row(name, row, f"{shown} is no number"), cure)
+
+
+def no_finite_number(where: str, name: str, row: int, found: float) -> FileError:
+    """Return the refusal of a score that is infinite."""
+    what = _in_row(name, row, f"{found:g} is no finite number")
+    return FileError.of(where, what, "Fill it or delete the row.")
 
 
 def no_probability(
