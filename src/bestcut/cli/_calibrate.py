@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import click
@@ -60,6 +61,11 @@ class Labelled:
         scores = source.scores(column, "`proba`")
         warn = self.notes.append
         return calibrated(self.calibration, scores, source.where, column, warn)
+
+    @property
+    def name(self) -> str:
+        """What the file is called, without its folder."""
+        return Path(self.where).name
 
     def facts(self) -> dict[str, Any]:
         """Return for machines how the scores were calibrated."""

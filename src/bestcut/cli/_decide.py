@@ -95,7 +95,7 @@ def decide(
         -o out.parquet
       bestcut decide scores.csv --proba p --metric recall \\
         --at-least precision=0.9
-      bestcut decide new.csv --proba s --calibrate labelled.csv \\
+      bestcut decide new.csv --proba s --calibrate old.csv \\
         --calibrate-label y --at-least precision=0.9@95%
     """
     refuse_input_as_output(file, output)
