@@ -155,7 +155,8 @@ def no_probability(
 
 def no_label(where: str, name: str, row: int, found: Any) -> FileError:
     """Return the refusal of a value that is neither 0 nor 1."""
-    what = _in_row(name, row, f"{found!r} is no label")
+    shown = "nothing" if found in (None, "") else repr(found)
+    what = _in_row(name, row, f"{shown} is no label")
     return FileError.of(where, what, "Pass 0 and 1, or true and false.")
 
 

@@ -30,8 +30,9 @@ from bestcut.report._numbers import (
 from bestcut.scores import ConfusionDistribution, ScoreDistribution
 from bestcut.uncertain import UncertainProbabilities
 
-_EVEN, _NEAR = 41, 7  # cuts from end to end, and near one that matters: fewer than
-_COMPUTED = 7  # for known probabilities, and fewer intervals, as each takes longer
+_EVEN, _NEAR = 41, 7  # cuts from end to end, and near one that matters
+_COMPUTED = 16  # intervals from end to end, if an interval does not take long
+_LONG = 1 << 22  # pairs (TP, FN) of a typical cut from which it does
 _INPUT, _SCORES = "of the input", "of their scores"
 
 
@@ -54,6 +55,7 @@ def compute_drawn(
         confusion = ConfusionDistribution(at)
         means.append(confusion.mean)
         ranges.append(confusion.interval(LEVEL))
+    long = float(np.median(np.prod(np.array(counts), axis=1))) > _LONG
     by_input = np.array_equal(np.argsort(-p.mean, kind="stable"), p._order)
     order = _INPUT if by_input else _SCORES
     cuts = cuts_of(eta, sizes, np.array(means), np.array(ranges), half, order=order)
@@ -61,7 +63,7 @@ def compute_drawn(
     scores = []
     for one, alone, place in zip(by_metric, known, places, strict=True):
         matter = {place, places[0], at_half}
-        where = computed_places(np.array(counts), matter, _COMPUTED)
+        where = computed_places(np.array(counts), matter, 2 if long else _COMPUTED)
         ends = np.empty((where.size, 2))
         for i, j in enumerate(where.tolist()):
             ends[i] = one.distribution(int(sizes[j])).interval(LEVEL)
