@@ -118,7 +118,7 @@ def test_the_page_says_what_the_interval_covers():
         "The interval covers chance and doubt about the probabilities.",
         "It does not cover that the data have changed, that cases go together",
         "The labelled cases are like these.",
-        _words.shares(report.scores[0]),
+        _words.shares(report.scores[0], learned=True),
         _words.both_intervals(report.scores[0]),
     ):
         assert words in text
@@ -179,6 +179,7 @@ def test_other_draws_need_no_calibration():
     page = make_report(p, also=[]).html()
     assert "How sure the probabilities are" in page
     assert "The probabilities are among those drawn." in page
+    assert "more labelled cases" not in page
     assert ("script", "maps-spec") not in Page(page).texts
 
 

@@ -261,10 +261,11 @@ def _doubt(first: Scores, learned: str | None, maps: Mapping[str, Any]) -> str:
     """Return the section about where the probabilities are from."""
     if first.known is None:
         return ""
-    title = "How scores became probabilities"
-    if learned is None:
-        title, learned = "How sure the probabilities are", words.DRAWN
-    texts = (learned, words.both_intervals(first), words.shares(first))
+    title, where_from = "How scores became probabilities", learned
+    if where_from is None:
+        title, where_from = "How sure the probabilities are", words.DRAWN
+    shares = words.shares(first, learned=learned is not None)
+    texts = (where_from, words.both_intervals(first), shares)
     said = "".join(f"<p>{escape(text)}</p>\n" for text in texts)
     picture = ""
     if maps.get("maps"):

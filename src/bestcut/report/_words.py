@@ -148,8 +148,11 @@ def interval(low: float, high: float, scores: Scores) -> str:
     return f"{fixed(low, decimals)} to {fixed(high, decimals)}"
 
 
-def shares(scores: Scores) -> str:
-    """Say where the variance of the score at the best cut comes from."""
+def shares(scores: Scores, *, learned: bool) -> str:
+    """Say where the variance of the score at the best cut comes from.
+
+    More labels help if the probabilities were learned from labels.
+    """
     labels, doubt = (part**2 for part in scores.parts)
     total = labels + doubt
     if not total:
@@ -158,7 +161,7 @@ def shares(scores: Scores) -> str:
     return (
         f"Of the variance of {scores.metric.label} at the best cut, {share}% is chance "
         f"in the outcomes, which nothing can narrow, and {100 - share}% is doubt about "
-        "the probabilities, which more labelled cases would narrow."
+        f"the probabilities{', which more labelled cases would narrow' * learned}."
     )
 
 
