@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -46,7 +46,8 @@ _MEAN = Mean()
 _NO_WAY = "Draws of probabilities are decided by cuts of their ranking."
 
 # What constraining metrics must reach: in expectation, or with a probability.
-Floors: TypeAlias = dict[Metric, list[float | Certain]]
+Wanted: TypeAlias = float | Certain
+Floors: TypeAlias = dict[Metric, list[Wanted]]
 
 
 @dataclass(frozen=True)
@@ -234,7 +235,7 @@ def decide(
     metric: str | Metric = "f1",
     *,
     goal: Goal = _MEAN,
-    at_least: Mapping[str | Metric, float | Certain] | None = None,
+    at_least: Mapping[str | Metric, Wanted | Sequence[Wanted]] | None = None,
     min_positives: int = 0,
     max_positives: int | None = None,
     solver: str = "auto",
@@ -260,8 +261,8 @@ def decide(
     at_least : mapping of str or Metric to float or Certain, optional
         The least expected value of other metrics, for example ``{"precision": 0.9}``;
         or what their value in this batch must reach, and with which probability:
-        ``{"precision": bestcut.Certain(0.9, probability=0.95)}``. They must satisfy
-        the ranking principle too.
+        ``{"precision": bestcut.Certain(0.9, probability=0.95)}``; or a list of such
+        conditions. They must satisfy the ranking principle too.
     min_positives, max_positives : int, optional
         Bounds on how many instances may be predicted positive.
     solver : str, default="auto"
@@ -448,10 +449,12 @@ def _check_floors(at_least: Any) -> Floors:
     if not isinstance(at_least, Mapping):
         raise errors.not_constraints(at_least)
     floors: Floors = {}
-    for name, floor in at_least.items():
+    for name, wanted in at_least.items():
         metric = get(name)
-        if not isinstance(floor, Certain):
-            check_finite_real(floor, name=f"at_least[{metric.name!r}]")
+        conditions = wanted if isinstance(wanted, list | tuple) else [wanted]
+        for floor in conditions:
+            if not isinstance(floor, Certain):
+                check_finite_real(floor, name=f"at_least[{metric.name!r}]")
         if not metric.greater_is_better:
             raise errors.constrained_loss(metric.name)
         require_ranking(
@@ -460,8 +463,9 @@ def _check_floors(at_least: Any) -> Floors:
             "needed to satisfy it.",
             role="`at_least` metric",
         )
-        floors.setdefault(metric, []).append(
+        floors.setdefault(metric, []).extend(
             floor if isinstance(floor, Certain) else float(floor)
+            for floor in conditions
         )
     return floors
 

@@ -849,6 +849,34 @@ def not_two_classes(classes: Sequence[Any]) -> ValueError:
 # --- reports -------------------------------------------------------------------------
 
 
+def labelled_alone() -> ValueError:
+    """Return the refusal of labelled scores without what was learned from them."""
+    return ValueError(
+        "`labelled` is drawn beside a calibration; got no `calibration`. Pass it too."
+    )
+
+
+def calibration_of_known() -> TypeError:
+    """Return the refusal of a calibration that made no draws."""
+    return TypeError(
+        "`calibration` goes with the probabilities that it made; `y_proba` holds known "
+        "ones. Pass `calibration(scores)` as `y_proba`."
+    )
+
+
+def not_labelled(labelled: Any) -> ValueError:
+    """Return the refusal of what is no pair of labels and scores."""
+    return ValueError(
+        "`labelled` must be the labels and the scores that `calibration` was learned "
+        f"from, (y_true, scores); got {type(labelled).__name__} of length "
+        f"{_length(labelled)}. Pass both, with at least one entry each."
+    )
+
+
+def _length(value: Any) -> str:
+    return str(len(value)) if hasattr(value, "__len__") else "none"
+
+
 def not_metrics(also: Any) -> TypeError:
     """Return the refusal of what is no list of metrics."""
     return TypeError(

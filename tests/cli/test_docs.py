@@ -32,8 +32,9 @@ def test_commands_do_what_the_page_shows(tmp_path, monkeypatch):
     for name in ("COLUMNS", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     text = PAGE.read_text(encoding="utf-8")
-    (example,) = re.findall(r"^```csv\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    (tmp_path / "scores.csv").write_text(example)
+    examples = re.findall(r"^```csv\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    for name, example in zip(("scores.csv", "labelled.csv"), examples, strict=True):
+        (tmp_path / name).write_text(example)
     blocks = BLOCK.findall(text)
     found = [transcript(block, tmp_path) for block in blocks]
     if os.environ.get("BESTCUT_GOLDEN") == "write":

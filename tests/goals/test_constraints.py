@@ -85,3 +85,18 @@ def test_every_solver_that_ranks_takes_goals_and_constraints(solver):
         decision = bestcut.decide(p, "f1", goal=goal, solver=solver, **kwargs)
         assert decision.goal_value == pytest.approx(reference.goal_value, abs=1e-12)
         assert np.array_equal(decision.labels, reference.labels)
+
+
+def test_several_conditions_on_one_metric_all_hold():
+    p = np.linspace(0.05, 0.95, 40)
+    sure = bestcut.Certain(0.6, probability=0.9)
+    alone = [
+        bestcut.decide(p, "recall", at_least={"precision": one}).n_positive
+        for one in (0.7, sure)
+    ]
+    assert alone[0] != alone[1]
+    for wanted in ([0.7, sure], (sure, 0.7)):
+        both = bestcut.decide(p, "recall", at_least={"precision": wanted})
+        assert both.n_positive == min(alone)
+    with pytest.raises(TypeError, match=r"`at_least\['precision'\]` must be a"):
+        bestcut.decide(p, at_least={"precision": [0.7, "0.9"]})

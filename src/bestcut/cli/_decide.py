@@ -9,6 +9,7 @@ from rich.console import Console
 
 import bestcut
 from bestcut._types import BoolArray
+from bestcut.cli._calibrate import Labelled, calibrate_options
 from bestcut.cli._options import (
     file_argument,
     format_option,
@@ -25,13 +26,14 @@ from bestcut.cli._printing import facts_of_many, facts_of_one, print_facts
 from bestcut.cli._problem import Problem
 from bestcut.files.sources import (
     Source,
+    decide_held,
     decide_source,
     format_of,
     open_source,
     refuse_input_as_output,
     write_labels,
 )
-from bestcut.goals import Goal, Mean
+from bestcut.goals import Certain, Goal, Mean
 from bestcut.metrics import Metric
 
 LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
@@ -40,6 +42,7 @@ LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
 @click.command()
 @file_argument
 @proba_option
+@calibrate_options
 @metric_option(
     parse_metric, "A name (see `bestcut metrics`) or a formula of tp, fp, fn, tn."
 )
@@ -49,9 +52,10 @@ LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
 @click.option(
     "--at-least",
     multiple=True,
-    metavar="METRIC=NUMBER",
+    metavar="METRIC=NUMBER[@PROBABILITY]",
     callback=parsed_by(parse_floor),
-    help="Least expected value of another metric; may be repeated.",
+    help="Least expected value of another metric, or least value with a "
+    "probability; may be repeated.",
 )
 @click.option(
     "--goal",
@@ -71,12 +75,13 @@ def decide(
     group_by: str | None,
     min_positives: int,
     max_positives: int | None,
-    at_least: list[tuple[Metric, float]],
+    at_least: list[tuple[Metric, float | Certain]],
     goal: Goal,
     name: str,
     output: str,
     kind: str | None,
     as_json: bool,
+    labelled: Labelled | None,
 ) -> None:
     """Add a column with the decisions that have the best expected metric.
 
@@ -90,59 +95,76 @@ def decide(
         -o out.parquet
       bestcut decide scores.csv --proba p --metric recall \\
         --at-least precision=0.9
+      bestcut decide new.csv --proba s --calibrate old.csv \\
+        --calibrate-label y --at-least precision=0.9@95%
     """
     refuse_input_as_output(file, output)
     if group_by is not None and (at_least or goal != Mean()):
         message = "--group-by takes neither --at-least nor --goal"
         raise Problem(message)
+    if labelled is not None:
+        refuse_input_as_output(labelled.where, output)
+        if group_by is not None:
+            message = "--group-by does not take --calibrate"
+            raise Problem(message, "Pass a file for each group, without --group-by.")
     source = open_source(file, kind)
     target = source.kind if output == "-" else format_of(output, kind)
     bounds: dict[str, Any] = {
         "min_positives": min_positives,
         "max_positives": max_positives,
     }
-    can_be_streamed = group_by is None and not at_least and goal == Mean()
-    if can_be_streamed and source.is_larger_than(LARGE):
-        facts = decide_source(
+    settings: dict[str, Any] = bounds | {
+        "proba": proba,
+        "metric": metric,
+        "name": name,
+        "progress": None,
+        "describe": lambda found: facts_of_one(found, found.rows, labelled),
+    }
+    notes: list[str] = [] if labelled is None else labelled.notes
+    in_one_piece = labelled is not None or at_least or goal != Mean()
+    if group_by is not None:
+        source.check_new(name)
+        with Console(stderr=True).status("Deciding"):  # on a terminal only
+            facts, labels = _decide_groups(source, proba, metric, bounds, group_by)
+            write_labels(source, output, target, name, labels)
+    elif source.is_larger_than(LARGE) and not in_one_piece:
+        facts = decide_source(source, output, target, **settings)
+    else:
+        facts = decide_held(
             source,
             output,
             target,
-            proba=proba,
-            metric=metric,
-            name=name,
-            progress=None,
-            describe=lambda found: facts_of_one(found, found.rows),
-            **bounds,
+            calibration=None if labelled is None else labelled.calibration,
+            warn=notes.append,
+            goal=goal,
+            at_least=_conditions(at_least),
+            **settings,
         )
-    else:
-        source.check_new(name)
-        with Console(stderr=True).status("Deciding"):  # on a terminal only
-            facts, labels = _decide_in_memory(
-                source, proba, metric, bounds, group_by, goal, _strictest(at_least)
-            )
-            write_labels(source, output, target, name, labels)
-    print_facts(facts, as_json=as_json, err=output == "-" or not as_json)
+    err = output == "-" or not as_json
+    if labelled is not None and not (as_json and err):  # that line is for machines
+        labelled.warn()
+    print_facts(facts, as_json=as_json, err=err)
 
 
-def _decide_in_memory(
+def _decide_groups(
     source: Source,
     proba: str,
     metric: Metric,
     bounds: dict[str, Any],
-    group_by: str | None,
-    goal: Goal,
-    floors: dict[str | Metric, float],
+    group_by: str,
 ) -> tuple[dict[str, Any], BoolArray]:
-    """Return what to say about the decisions, and their labels."""
+    """Return what to say about a decision for each group, and all labels."""
     p = source.probabilities(proba)
-    if group_by is not None:
-        groups = source.groups(group_by, "--group-by")
-        many = bestcut.decide_each(p, metric, groups=groups, **bounds)
-        return facts_of_many(many), many.labels
-    one = bestcut.decide(p, metric, goal=goal, at_least=floors, **bounds)
-    return facts_of_one(one, p.size), one.labels
+    groups = source.groups(group_by, "--group-by")
+    many = bestcut.decide_each(p, metric, groups=groups, **bounds)
+    return facts_of_many(many), many.labels
 
 
-def _strictest(floors: list[tuple[Metric, float]]) -> dict[str | Metric, float]:
-    """Return each metric with the largest value that is asked of it."""
-    return dict(sorted(floors, key=lambda floor: floor[1]))
+def _conditions(
+    floors: list[tuple[Metric, float | Certain]],
+) -> dict[str | Metric, list[float | Certain]]:
+    """Return each metric with all that is asked of it."""
+    wanted: dict[str | Metric, list[float | Certain]] = {}
+    for metric, floor in floors:
+        wanted.setdefault(metric, []).append(floor)
+    return wanted

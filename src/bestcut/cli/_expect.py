@@ -7,6 +7,8 @@ from typing import Any
 import click
 
 import bestcut
+from bestcut._types import BoolArray
+from bestcut.cli._calibrate import COVERS, Labelled, calibrate_options
 from bestcut.cli._options import (
     file_argument,
     format_option,
@@ -16,13 +18,22 @@ from bestcut.cli._options import (
     proba_option,
 )
 from bestcut.cli._printing import print_json, print_table, print_text
-from bestcut.files.sources import open_source
+from bestcut.files.sources import open_source, steps
 from bestcut.metrics import Metric
+
+_HEADS = {
+    "low": "90% from",
+    "high": "to",
+    "p_value": "p-value",
+    "std_labels": "sd labels",
+    "std_calibration": "sd calib.",
+}
 
 
 @click.command()
 @file_argument
 @proba_option
+@calibrate_options
 @click.option("--pred", required=True, help="Column of predictions, 0 and 1.")
 @click.option("--label", help="Column of true labels, if they are known.")
 @metric_option(parse_metrics, "Names or formulas, separated by commas.")
@@ -36,11 +47,12 @@ def expect(
     metric: list[Metric],
     kind: str | None,
     as_json: bool,
+    labelled: Labelled | None,
 ) -> None:
     """Say what predictions will score, before labels are known.
 
     With --label, also what they did score, and whether the labels fit the
-    probabilities.
+    probabilities (not with --calibrate).
 
     \b
     Example:
@@ -48,30 +60,57 @@ def expect(
         --metric f1,mcc
     """
     source = open_source(file, kind)
-    p = source.probabilities(proba)
+    p: Any = (
+        source.probabilities(proba)
+        if labelled is None
+        else labelled.probabilities(source, proba)
+    )
     labels = source.labels(pred, "--pred")
     truth = None if label is None else source.labels(label, "--label")
     rows = []
-    for chosen in metric:
-        score = bestcut.score_distribution(p, labels, chosen)
-        low, high = score.interval(0.9)
-        row: dict[str, Any] = {
-            "metric": chosen.name,
-            "expected": score.mean,
-            "low": low,
-            "high": high,
-        }
-        if truth is not None:
-            counts = (truth & labels).sum(), labels.sum(), truth.sum(), truth.size
-            row["realised"] = float(chosen(*map(float, counts)))
-            row["p_value"] = score.surprise(row["realised"]).p_value
-        rows.append(row)
-    check = None if truth is None else bestcut.calibration_check(truth, p)
+    with steps(None) as step:
+        advance = step("Computing", len(metric))
+        for chosen in metric:
+            rows.append(_expected(p, labels, truth, chosen, labelled))
+            advance(1)
+    check = None
+    if truth is not None and labelled is None:
+        check = bestcut.calibration_check(truth, p)
+    if labelled is not None:
+        labelled.warn()
     if as_json:
         verdict = {} if check is None else {"calibration": check.verdict}
-        print_json({"scores": rows} | verdict)
+        made = {} if labelled is None else {"calibrated": labelled.facts()}
+        print_json({"scores": rows} | verdict | made)
         return
-    heads = {"low": "90% from", "high": "to", "p_value": "p-value"}
-    print_table([heads.get(x, x) for x in rows[0]], [list(r.values()) for r in rows])
+    print_table([_HEADS.get(x, x) for x in rows[0]], [list(r.values()) for r in rows])
+    if labelled is not None:
+        print_text(f"{labelled.sentence()} {COVERS}")
     if check is not None:
         print_text(check.verdict)
+
+
+def _expected(
+    p: Any,
+    labels: BoolArray,
+    truth: BoolArray | None,
+    metric: Metric,
+    labelled: Labelled | None,
+) -> dict[str, Any]:
+    """Return what predictions will score, and what they did if that is known."""
+    score = bestcut.score_distribution(p, labels, metric)
+    low, high = score.interval(0.9)
+    row: dict[str, Any] = {
+        "metric": metric.name,
+        "expected": score.mean,
+        "low": low,
+        "high": high,
+    }
+    if labelled is not None:
+        row["std_labels"] = score.std_labels
+        row["std_calibration"] = score.std_calibration
+    if truth is not None:
+        counts = (truth & labels).sum(), labels.sum(), truth.sum(), truth.size
+        row["realised"] = float(metric(*map(float, counts)))
+        row["p_value"] = score.surprise(row["realised"]).p_value
+    return row

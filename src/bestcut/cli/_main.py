@@ -29,7 +29,8 @@ Examples:
 def cli() -> None:
     """Turn a file of probabilities into the decisions with the best expected metric.
 
-    Probabilities must be calibrated. No labels are needed.
+    Probabilities must be calibrated: no labels are needed then. Or --calibrate makes
+    them of scores, with a file of labels.
     """
 
 

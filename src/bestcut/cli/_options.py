@@ -10,7 +10,7 @@ import numpy as np
 
 import bestcut
 from bestcut.files.sources import FORMATS
-from bestcut.goals import Goal, Mean, ProbAtLeast, Quantile
+from bestcut.goals import Certain, Goal, Mean, ProbAtLeast, Quantile
 from bestcut.metrics import ExpressionError, Metric, from_expression
 
 _GOALS: dict[str, Callable[[float], Goal]] = {
@@ -63,17 +63,41 @@ def parse_goal(text: str) -> Goal:
         raise click.BadParameter(str(error)) from None
 
 
-def parse_floor(text: str) -> tuple[Metric, float]:
-    """Return a metric and its least expected value from ``precision=0.9``."""
+def parse_floor(text: str) -> tuple[Metric, float | Certain]:
+    """Return a metric and its least expected value from ``precision=0.9``.
+
+    ``precision=0.9@95%`` is the least value in this batch with that probability.
+    """
     name, _, value = text.rpartition("=")
-    try:
-        number = float(value)
-    except ValueError:
-        number = np.nan
+    score, at, share = value.partition("@")
+    number = _number(score)
     if not (name and np.isfinite(number)):
-        msg = f"{text!r} is not METRIC=NUMBER, for example precision=0.9."
+        msg = (
+            f"{text!r} is not METRIC=NUMBER or METRIC=NUMBER@PROBABILITY, for example "
+            "precision=0.9 or precision=0.9@95%."
+        )
         raise click.BadParameter(msg)
-    return parse_metric(name), number
+    if not at:
+        return parse_metric(name), number
+    text_of_share = share.strip()
+    probability = _number(text_of_share.removesuffix("%"))
+    if text_of_share.endswith("%"):
+        probability /= 100.0
+    if not 0.0 < probability < 1.0:
+        msg = (
+            f"in {text!r} the probability after @ must be strictly between 0 and 1; "
+            f"got {share!r}. Write 95% or 0.95."
+        )
+        raise click.BadParameter(msg)
+    return parse_metric(name), Certain(number, probability=probability)
+
+
+def _number(text: str) -> float:
+    """Return the number that a text is, or NaN."""
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan
 
 
 def parsed_by(parse: Callable[[str], Any]) -> Callable[..., Any]:
@@ -115,7 +139,11 @@ def output_option(**settings: Any) -> Callable[..., Any]:
 
 
 file_argument = click.argument("file", type=click.Path(allow_dash=True, dir_okay=False))
-proba_option = click.option("--proba", required=True, help="Column of probabilities.")
+proba_option = click.option(
+    "--proba",
+    required=True,
+    help="Column of probabilities, or of scores to --calibrate.",
+)
 format_option = click.option(
     "--format",
     "kind",

@@ -14,28 +14,55 @@ from rich.table import Table
 from rich.text import Text
 
 import bestcut
+from bestcut.cli._calibrate import Labelled
 from bestcut.goals import Mean
+
+_FOR_MACHINES = (
+    *("goal", "error", "gap", "gap_scope"),
+    *("std_labels", "std_calibration"),
+)
 
 
 def facts_of_one(
-    one: bestcut.Decision | bestcut.FileDecision, rows: int
+    one: bestcut.Decision | bestcut.FileDecision,
+    rows: int,
+    labelled: Labelled | None = None,
 ) -> dict[str, Any]:
     """Return what to say about one decision for so many rows."""
+    score = one.distribution()
     facts: dict[str, Any] = {
         "metric": one.metric.name,
         "rows": rows,
         "positive": one.n_positive,
         "threshold": finite_or_none(one.threshold),
+        **_score_threshold(one),
         "expected_score": one.expected_score,
         "error": one.error,
         "gap": one.gap,
         "gap_scope": one.gap_scope,
-        "interval_90": list(one.distribution().interval(0.9)),
+        "interval_90": list(score.interval(0.9)),
     }
-    if isinstance(one, bestcut.Decision) and one.goal != Mean():
+    if one.goal != Mean():
         facts["goal"] = one.goal.describe(one.metric)
         facts["goal_value"] = one.goal_value
+    if labelled is not None:
+        facts["std_labels"] = score.std_labels
+        facts["std_calibration"] = score.std_calibration
+        facts["calibrated"] = labelled.facts()
     return facts
+
+
+def _score_threshold(one: bestcut.Decision | bestcut.FileDecision) -> dict[str, Any]:
+    """Return the lowest score that is positive, if scores are no probabilities."""
+    lowest = getattr(one, "score_threshold", None)
+    return {} if lowest is None else {"score_threshold": finite_or_none(lowest)}
+
+
+def shares_of_variance(labels: float, calibration: float) -> str:
+    """Say how much of the variance comes from where, given standard deviations."""
+    total = labels**2 + calibration**2
+    share = round(100 * labels**2 / total) if total else 100
+    return f"labels {share}%, calibration {100 - share}%"
 
 
 def facts_of_many(many: bestcut.Decisions) -> dict[str, Any]:
@@ -65,8 +92,14 @@ def print_facts(facts: dict[str, Any], *, as_json: bool, err: bool) -> None:
         print_json(facts, err=err)
         return
     names = {"interval_90": "90% between", "goal_value": facts.get("goal", "")}
+    facts = dict(facts)
+    if made := facts.pop("calibrated", None):
+        shares = shares_of_variance(facts["std_labels"], facts["std_calibration"])
+        labels, positives = _shown(made["labels"]), _shown(made["positives"])
+        facts["variance_comes_from"] = shares
+        facts["calibrated_on"] = f"{labels} labels, {positives} positive"
     for key, value in facts.items():
-        if key not in ("goal", "error", "gap", "gap_scope"):  # for machines
+        if key not in _FOR_MACHINES:
             name = names.get(key, key.replace("_", " "))
             click.echo(f"{name + ':':<22} {_shown(value)}", err=err)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bestcut._types import BoolArray, FloatArray
 from bestcut.files._errors import (
+    no_finite_number,
     no_group,
     no_label,
     no_number,
@@ -33,6 +34,16 @@ def probabilities(series: pl.Series, where: str, before: int = 0) -> FloatArray:
         raise no_probability(
             where, series.name, before + row + 1, found, count, values.size
         )
+    return values
+
+
+def scores(series: pl.Series, where: str, before: int = 0) -> FloatArray:
+    """Return scores, any finite numbers; `before` as for `probabilities`."""
+    values = _numbers(series, where, before)
+    bad = np.isinf(values)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise no_finite_number(where, series.name, before + row + 1, float(values[row]))
     return values
 
 

@@ -1,23 +1,33 @@
-"""Decide for the rows of a source: scores twice, then one copy of the rows."""
+"""Decide for the rows of a source: scores twice, then one copy of the rows.
+
+What a summary of the scores cannot answer, a calibration, a goal or a condition, is
+decided with the scores in memory.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 
+from bestcut._decide import decide
 from bestcut._types import BoolArray, CountArray, FloatArray
-from bestcut.files._columns import probabilities
+from bestcut.calibration import Calibration
+from bestcut.files._columns import probabilities, scores as any_scores
 from bestcut.files._copy import Marks, copy_rows
-from bestcut.files._decision import FileDecision, decision_of
+from bestcut.files._decision import FileDecision, decision_in_memory, decision_of
 from bestcut.files._output import writing
 from bestcut.files._progress import Advance, Step, no_step, steps
 from bestcut.files._source import Batch, Source
+from bestcut.goals import Goal
 from bestcut.metrics import Metric
 from bestcut.summary import Bracket, Cut, ScoreSummary
+from bestcut.uncertain import UncertainProbabilities
 
 T = TypeVar("T")
+Read = Callable[..., FloatArray]  # what a column says: probabilities, or scores
 
 
 def decide_source(
@@ -60,15 +70,100 @@ def decide_source(
     return description
 
 
+def decide_held(
+    source: Source,
+    output: str,
+    kind: str,
+    *,
+    proba: str,
+    metric: Metric,
+    name: str,
+    progress: bool | None,
+    describe: Callable[[FileDecision], T],
+    calibration: Calibration | None,
+    warn: Callable[[str], None],
+    goal: Goal,
+    at_least: Mapping[str | Metric, Any],
+    **bounds: Any,
+) -> T:
+    """Decide with the scores in memory, and write the rows with the decisions.
+
+    Parameters
+    ----------
+    source, output, kind, proba, metric, name, progress, describe
+        As for `decide_source`.
+    calibration, goal, at_least, **bounds
+        As for `decide_file`.
+    warn : callable
+        Is told what is doubtful about the calibrated scores, in sentences.
+
+    Returns
+    -------
+    object
+        What `describe` returned.
+    """
+    source.check_new(name)
+    with steps(progress) as step:
+        scores, p = _held(source, proba, calibration, warn, step)
+        step("Deciding", None)
+        one = decide(p, metric, goal=goal, at_least=at_least, **bounds)
+        mean = p.mean if isinstance(p, UncertainProbabilities) else p
+        given = None if calibration is None else scores
+        description = describe(decision_in_memory(one, mean, given, output))
+        write_labels(source, output, kind, name, one.labels, step)
+    return description
+
+
+def _held(
+    source: Source,
+    proba: str,
+    calibration: Calibration | None,
+    warn: Callable[[str], None],
+    step: Step,
+) -> tuple[FloatArray, FloatArray | UncertainProbabilities]:
+    """Return a column of scores, and the probabilities that they stand for."""
+    source.check_column(proba, "`proba`")
+    advance = step("Reading the scores", source.total)
+    read = probabilities if calibration is None else any_scores
+    parts = list(_scores(source, proba, advance, read))
+    scores = np.concatenate([*parts, np.zeros(0)])
+    if calibration is None:
+        return scores, scores
+    step("Calibrating", None)
+    return scores, calibrated(calibration, scores, source.where, proba, warn)
+
+
+def calibrated(
+    calibration: Calibration,
+    scores: FloatArray,
+    where: str,
+    column: str,
+    warn: Callable[[str], None],
+) -> UncertainProbabilities:
+    """Return the probabilities of scores; `warn` is told where they are a guess."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        p = calibration(scores)
+    for each in caught:
+        sentence = str(each.message).replace("`new_scores`", f"column {column!r}")
+        warn(f"{where}: {sentence}")
+    return p
+
+
 def write_labels(
-    source: Source, output: str, kind: str, name: str, labels: BoolArray
+    source: Source,
+    output: str,
+    kind: str,
+    name: str,
+    labels: BoolArray,
+    step: Step = no_step,
 ) -> None:
     """Write the rows of a source with labels that are known for all of them."""
 
     def marks(source: Source, batch: Batch) -> BoolArray:
         return labels[batch.before : batch.before + batch.rows]
 
-    write_marks(source, output, kind, name, marks)
+    write_marks(source, output, kind, name, marks, step)
 
 
 def find_cut(
@@ -86,9 +181,11 @@ def find_cut(
     return bracket.refine(values, counts)
 
 
-def _scores(source: Source, proba: str, advance: Advance) -> Iterator[FloatArray]:
+def _scores(
+    source: Source, proba: str, advance: Advance, read: Read = probabilities
+) -> Iterator[FloatArray]:
     for batch in source.batches([proba]):
-        yield probabilities(batch.column(proba), source.where, batch.before)
+        yield read(batch.column(proba), source.where, batch.before)
         advance(batch.size)
 
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from bestcut._decide import Decision
+from bestcut._types import FloatArray
+from bestcut.goals import Goal, Mean
 from bestcut.metrics import Metric
-from bestcut.scores import Predicted, Prediction
+from bestcut.scores import AnyPrediction, Predicted
 from bestcut.search import gap_in_words
 from bestcut.summary import Cut
 
@@ -34,6 +39,12 @@ class FileDecision(Predicted):
         predictions these are; as in `bestcut.Decision`.
     metric : Metric
         What was maximised (a loss: minimised).
+    goal, goal_value : Goal, float
+        What was made large, and its value; the expected score unless another goal was
+        given.
+    score_threshold : float or None
+        Smallest score predicted positive, if a calibration made probabilities of
+        scores; inf when none is, None without a calibration.
     output : str
         The file with the decisions.
     """
@@ -47,8 +58,11 @@ class FileDecision(Predicted):
     gap: float
     gap_scope: str
     metric: Metric
+    goal: Goal
+    goal_value: float
+    score_threshold: float | None
     output: str
-    _prediction: Prediction = field(repr=False)
+    _prediction: AnyPrediction = field(repr=False)
 
     def __repr__(self) -> str:
         return (
@@ -71,6 +85,38 @@ def decision_of(cut: Cut, output: str) -> FileDecision:
         gap=cut.gap,
         gap_scope=cut.gap_scope,
         metric=cut.metric,
+        goal=Mean(),
+        goal_value=cut.expected_score,
+        score_threshold=None,
         output=output,
         _prediction=cut._prediction,
+    )
+
+
+def decision_in_memory(
+    one: Decision, mean: FloatArray, scores: FloatArray | None, output: str
+) -> FileDecision:
+    """Return what was decided for rows whose scores are held in memory.
+
+    `mean` are the probabilities of the rows, and `scores` what a calibration made them
+    of, if one did.
+    """
+    lowest = None
+    if scores is not None:
+        lowest = float(scores[one.labels].min(initial=np.inf))
+    return FileDecision(
+        rows=one.labels.size,
+        n_positive=one.n_positive,
+        threshold=one.threshold,
+        n_tied=int(np.count_nonzero(mean[one.labels] == one.threshold)),
+        expected_score=one.expected_score,
+        error=one.error,
+        gap=one.gap,
+        gap_scope=one.gap_scope,
+        metric=one.metric,
+        goal=one.goal,
+        goal_value=one.goal_value,
+        score_threshold=lowest,
+        output=output,
+        _prediction=one._prediction,
     )

@@ -47,6 +47,11 @@ def empty(where: str, wanted: str = "rows") -> FileError:
     return FileError.of(where, "is empty", f"Pass a file with {wanted}.")
 
 
+def no_rows(where: str) -> FileError:
+    """Return the refusal of a file of labels that holds none."""
+    return FileError.of(where, "has no rows", "Pass a file with labelled rows.")
+
+
 def input_itself(output: str) -> FileError:
     """Return the refusal to write over what is read."""
     return FileError.of(output, "is the input itself", "Write to another file.")
@@ -133,6 +138,12 @@ def no_number(where: str, name: str, row: int, found: Any) -> FileError:
     return FileError.of(where, _in_row(name, row, f"{shown} is no number"), cure)
 
 
+def no_finite_number(where: str, name: str, row: int, found: float) -> FileError:
+    """Return the refusal of a score that is infinite."""
+    what = _in_row(name, row, f"{found:g} is no finite number")
+    return FileError.of(where, what, "Fill it or delete the row.")
+
+
 def no_probability(
     where: str, name: str, row: int, found: float, count: int, of: int
 ) -> FileError:
@@ -144,7 +155,8 @@ def no_probability(
 
 def no_label(where: str, name: str, row: int, found: Any) -> FileError:
     """Return the refusal of a value that is neither 0 nor 1."""
-    what = _in_row(name, row, f"{found!r} is no label")
+    shown = "nothing" if found in (None, "") else repr(found)
+    what = _in_row(name, row, f"{shown} is no label")
     return FileError.of(where, what, "Pass 0 and 1, or true and false.")
 
 

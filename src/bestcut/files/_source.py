@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from bestcut._types import BoolArray, FloatArray
-from bestcut.files._columns import groups, labels, probabilities
+from bestcut.files._columns import groups, labels, probabilities, scores
 from bestcut.files._errors import ambiguous_column, name_taken, no_column
 from bestcut.files._input import Input
 
@@ -133,6 +133,10 @@ class Source(ABC):
     def probabilities(self, name: str) -> FloatArray:
         """Return a whole column of probabilities."""
         return probabilities(self.column(name, "`proba`"), self.where)
+
+    def scores(self, name: str, option: str) -> FloatArray:
+        """Return a whole column of scores, which may be any finite numbers."""
+        return scores(self.column(name, option), self.where)
 
     def labels(self, name: str, option: str) -> BoolArray:
         """Return a whole column of labels, 0 and 1 or true and false."""

@@ -5,20 +5,31 @@ and writes rows has a door of its own: `decide_file` goes through it when it is 
 and the command when it starts.
 """
 
-from bestcut.files._decide_source import decide_source, write_labels
+from bestcut.files._decide_source import (
+    calibrated,
+    decide_held,
+    decide_source,
+    write_labels,
+)
+from bestcut.files._errors import no_rows
 from bestcut.files._formats import FORMATS, format_of, open_source
 from bestcut.files._frames import FrameSource
 from bestcut.files._output import refuse_input_as_output, writing
+from bestcut.files._progress import steps
 from bestcut.files._source import Source
 
 __all__ = [
     "FORMATS",
     "FrameSource",
     "Source",
+    "calibrated",
+    "decide_held",
     "decide_source",
     "format_of",
+    "no_rows",
     "open_source",
     "refuse_input_as_output",
+    "steps",
     "write_labels",
     "writing",
 ]

@@ -53,6 +53,8 @@ class Cuts:
         Between what each of them will be with a probability of 90 %.
     half : int
         Index of the cut that a threshold of 0.5 makes.
+    order : str
+        In the order of what those that tie are flagged.
     """
 
     n: int
@@ -65,6 +67,7 @@ class Cuts:
     low: CountArray
     high: CountArray
     half: int
+    order: str = "of the input"
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +86,13 @@ class Scores:
         Between what it will be with a probability of 90 %.
     computed : ndarray of bool
         Whether `low` and `high` were computed there; if not, they are interpolated.
+    std : ndarray
+        Standard deviation, or a scale that is about as large.
+    known : tuple of ndarray or None
+        If probabilities are drawn: what `low` and `high` would be if they were known.
+    parts : tuple of float
+        Standard deviations at the best cut: of chance in the labels, and of doubt
+        about the probabilities.
     """
 
     metric: Metric
@@ -91,6 +101,9 @@ class Scores:
     low: FloatArray
     high: FloatArray
     computed: BoolArray
+    std: FloatArray
+    known: tuple[FloatArray, FloatArray] | None = None
+    parts: tuple[float, float] = (1.0, 0.0)
 
 
 def compute(p: FloatArray, metrics: Sequence[Metric]) -> tuple[Cuts, list[Scores]]:
@@ -99,27 +112,38 @@ def compute(p: FloatArray, metrics: Sequence[Metric]) -> tuple[Cuts, list[Scores
     half = int(np.count_nonzero(p >= HALF))
     eta = np.ascontiguousarray(np.sort(p)[::-1])
     sizes = shown_cuts(p.size, {0, half, *best})
-    at = _predictions(eta, sizes)
-    cuts = _cuts(eta, sizes, at, half)
+    at = predictions(eta, sizes)
+    confusions = [ConfusionDistribution(prediction) for prediction in at]
+    means = np.array([confusion.mean for confusion in confusions])
+    ranges = np.array([confusion.interval(LEVEL) for confusion in confusions])
+    cuts = cuts_of(eta, sizes, means, ranges, half)
     places = [int(np.searchsorted(sizes, k)) for k in best]
-    scores = [
-        _scores(metric, at, place, {place, places[0], cuts.half})
-        for metric, place in zip(metrics, places, strict=True)
+    return cuts, known_scores(metrics, at, places, cuts.half)
+
+
+def known_scores(
+    metrics: Sequence[Metric], at: list[Prediction], best: list[int], half: int
+) -> list[Scores]:
+    """Return what each metric will be, given the place of its best cut."""
+    return [
+        _scores(metric, at, place, {place, best[0], half})
+        for metric, place in zip(metrics, best, strict=True)
     ]
-    return cuts, scores
 
 
-def shown_cuts(n: int, matter: Iterable[int]) -> CountArray:
+def shown_cuts(
+    n: int, matter: Iterable[int], *, even: int = _EVEN, near: int = _NEAR
+) -> CountArray:
     """Return the numbers of flagged instances to show, the more the nearer to some."""
     if n <= _FEW:
         return np.arange(n + 1)
-    away = np.geomspace(1, n, _NEAR).round()
-    near = [k + side * away for k in matter for side in (-1, 0, 1)]
-    every = np.concatenate([np.linspace(0, n, _EVEN).round(), *near])
+    away = np.geomspace(1, n, near).round()
+    around = [k + side * away for k in matter for side in (-1, 0, 1)]
+    every = np.concatenate([np.linspace(0, n, even).round(), *around])
     return np.unique(every[(every >= 0) & (every <= n)]).astype(np.int64)
 
 
-def _predictions(eta: FloatArray, sizes: CountArray) -> list[Prediction]:
+def predictions(eta: FloatArray, sizes: CountArray) -> list[Prediction]:
     """Return the prediction of each cut, with laws that are built up from parts."""
     edges = [0, *sizes.tolist(), eta.size]
     parts = [law_of(eta[i:j]) for i, j in pairwise(edges)]
@@ -137,9 +161,16 @@ def _side(eta: FloatArray, law: Law) -> ListedSide:
     return side
 
 
-def _cuts(eta: FloatArray, sizes: CountArray, at: list[Prediction], half: int) -> Cuts:
-    confusions = [ConfusionDistribution(prediction) for prediction in at]
-    ranges = np.array([confusion.interval(LEVEL) for confusion in confusions])
+def cuts_of(
+    eta: FloatArray,
+    sizes: CountArray,
+    means: FloatArray,
+    ranges: CountArray,
+    half: int,
+    *,
+    order: str = "of the input",
+) -> Cuts:
+    """Return the cuts, given expected cells and their ranges for each of them."""
     padded = np.concatenate([[np.inf], eta, [-np.inf]])
     threshold, below = padded[sizes], padded[sizes + 1]
     first, last = (
@@ -152,10 +183,11 @@ def _cuts(eta: FloatArray, sizes: CountArray, at: list[Prediction], half: int) -
         next_below=below,
         tied=last - first,
         tied_flagged=sizes - first,
-        mean=np.array([confusion.mean for confusion in confusions]).T,
+        mean=means.T,
         low=ranges[:, :, 0].T,
         high=ranges[:, :, 1].T,
         half=int(np.searchsorted(sizes, half)),
+        order=order,
     )
 
 
@@ -165,30 +197,32 @@ def _scores(
     moments = [prediction.moments(metric) for prediction in at]
     mean = np.array([moment.mean for moment in moments])
     std = np.array([moment.std for moment in moments])
-    places = _computed_places(at, matter)
+    counts = np.array([(one.tp.pmf.size, one.fn.pmf.size) for one in at])
+    places = computed_places(counts, matter, _COMPUTED)
     ends = np.array(
         [ScoreDistribution(at[i], metric).interval(LEVEL) for i in places.tolist()]
     )
-    low, high = (_between(places, end, mean, std) for end in ends.T)
+    low, high = (between(places, end, mean, std) for end in ends.T)
     computed = np.zeros(mean.size, dtype=np.bool_)
     computed[places] = True
-    return Scores(metric, best, mean, low, high, computed)
+    return Scores(metric, best, mean, low, high, computed, std)
 
 
-def _computed_places(at: list[Prediction], matter: set[int]) -> IndexArray:
+def computed_places(counts: CountArray, matter: set[int], computed: int) -> IndexArray:
     """Return at which cuts to compute an interval.
 
     Wherever it is quick, and wherever few counts are possible: scores are far from
-    normal there, and change from cut to cut.
+    normal there, and change from cut to cut. `counts` says how many values TP and FN
+    have at each cut, and `computed` at how many cuts from end to end besides.
     """
-    sizes = np.array([(one.tp.pmf.size, one.fn.pmf.size) for one in at])
-    simple = (sizes.prod(axis=1) <= _QUICK) | (sizes.min(axis=1) <= _FEW_COUNTS)
+    simple = (counts.prod(axis=1) <= _QUICK) | (counts.min(axis=1) <= _FEW_COUNTS)
     quick = np.flatnonzero(simple).tolist()
-    even = np.linspace(0, len(at) - 1, _COMPUTED).round().astype(np.intp).tolist()
+    last = counts.shape[0] - 1
+    even = np.linspace(0, last, computed).round().astype(np.intp).tolist()
     return np.unique([*quick, *even, *matter])
 
 
-def _between(
+def between(
     places: IndexArray, end: FloatArray, mean: FloatArray, std: FloatArray
 ) -> FloatArray:
     """Return an end of the interval everywhere from its values at some places."""

@@ -7,7 +7,7 @@ which no tag can begin or end.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from html import escape
 from importlib.resources import files
@@ -24,8 +24,19 @@ from bestcut.report._numbers import Cuts, Scores
 _MARKS = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 
 
-def page_of(title: str, source: str, cuts: Cuts, scores: Sequence[Scores]) -> str:
-    """Return the document."""
+def page_of(
+    title: str,
+    source: str,
+    cuts: Cuts,
+    scores: Sequence[Scores],
+    learned: str | None,
+    maps: Mapping[str, Any],
+) -> str:
+    """Return the document.
+
+    `learned` says what the probabilities were learned from, and `maps` what to draw of
+    that, if it is known.
+    """
     first = scores[0]
     label = first.metric.label
     decimals = words.decimals_of(first)
@@ -46,13 +57,19 @@ def page_of(title: str, source: str, cuts: Cuts, scores: Sequence[Scores]) -> st
         "high": words.fixed(first.high[first.best], decimals),
         "precision_note": _how_exact(cuts, scores),
         "version": bestcut.__version__,
+        "band": _band(first),
     }
+    chart = json.loads(_resource("chart.json"))
     return Template(_resource("page.html")).substitute(
         {name: escape(text) for name, text in texts.items()},
         style=_resource("page.css"),
         runtime=_runtime(),
         script=_resource("page.js"),
-        chart=_json(json.loads(_resource("chart.json"))),
+        chart=_json(chart),
+        doubt=_doubt(first, learned, maps),
+        alone=_alone(first),
+        maps=_maps_script(maps, chart["config"]),
+        caveats=_caveats(first, learned),
         data=_json(_data(cuts, scores)),
         options=_options(scores),
         comparison_rows=_comparison_rows(cuts, first),
@@ -106,6 +123,7 @@ def _data(cuts: Cuts, scores: Sequence[Scores]) -> dict[str, Any]:
                 "low": one.low.tolist(),
                 "high": one.high.tolist(),
                 "computed": one.computed.astype(int).tolist(),
+                "known": None if one.known is None else [x.tolist() for x in one.known],
             }
             for one in scores
         ],
@@ -165,9 +183,111 @@ def _metric_rows(cuts: Cuts, scores: Sequence[Scores]) -> str:
 
 
 def _interval(scores: Scores, i: int) -> str:
-    decimals = words.decimals_of(scores)
-    low, high = (words.fixed(end[i], decimals) for end in (scores.low, scores.high))
-    return f"{low} to {high}"
+    return words.interval(scores.low[i], scores.high[i], scores)
+
+
+# --- probabilities that are not known exactly ----------------------------------------
+
+_MATCH = (
+    "The probabilities are calibrated.",
+    "Of the cases given 30%, three in ten must turn out positive. If they do not, the "
+    "decision and every number here are wrong with them, and nothing on this page can "
+    "show it. Check it on cases whose outcome is known.",
+)
+_ALIKE = (
+    "The labelled cases are like these.",
+    "The scores are from the same model, and a score means for these cases what it "
+    "meant for those with a known outcome. If they come from another time or place, or "
+    "were chosen otherwise, the probabilities are off, the interval does not cover it, "
+    "and nothing on this page can show it. Label some of these cases and compare.",
+)
+_DRAWN = (
+    "The probabilities are among those drawn.",
+    "The draws must say how far off the probabilities may be. What none of them holds "
+    "for possible, such as a change in the data, the interval does not cover.",
+)
+_INDEPENDENT = (
+    "Cases are independent of each other.",
+    "Where they go together, such as the payments of one fraud ring, the real score "
+    "varies more than the interval says.",
+)
+_CHANCE = (
+    "The interval knows chance, and only that.",
+    "It says how far the score may be from what is expected because outcomes are not "
+    "certain. It does not know whether the model is wrong, whether the data have "
+    "changed, or how labels will be made.",
+)
+_BOTH = (
+    "The interval covers chance and doubt about the probabilities.",
+    "Outcomes are not certain, and neither is which probability a score stands for: it "
+    "covers both. It does not cover that the data have changed, that cases go "
+    "together, or that labels will be made otherwise.",
+)
+_THESE = ("The cut is for these cases.", "Another batch has another best threshold.")
+
+
+def _caveats(first: Scores, learned: str | None) -> str:
+    if first.known is None:
+        said = (_MATCH, _INDEPENDENT, _CHANCE, _THESE)
+    else:
+        said = (_ALIKE if learned else _DRAWN, _INDEPENDENT, _BOTH, _THESE)
+    return "".join(
+        f"<dt>{escape(name)}</dt>\n<dd>{escape(text)}</dd>\n" for name, text in said
+    )
+
+
+def _band(first: Scores) -> str:
+    if first.known is None:
+        return "The band holds the score 90% of the time."
+    return (
+        "The wide band holds the score 90% of the time. The dark band inside would, if "
+        "the probabilities were known: it is chance alone."
+    )
+
+
+def _alone(first: Scores) -> str:
+    """Return one more figure: the interval without doubt about the probabilities."""
+    if first.known is None:
+        return ""
+    i, decimals = first.best, words.decimals_of(first)
+    low, high = (escape(words.fixed(end[i], decimals)) for end in first.known)
+    return (
+        f"<div><dt>By chance alone between</dt><dd>{low} <small>and</small> {high}"
+        "</dd></div>\n"
+    )
+
+
+def _doubt(first: Scores, learned: str | None, maps: Mapping[str, Any]) -> str:
+    """Return the section about where the probabilities are from."""
+    if first.known is None:
+        return ""
+    title, where_from = "How scores became probabilities", learned
+    if where_from is None:
+        title, where_from = "How sure the probabilities are", words.DRAWN
+    shares = words.shares(first, learned=learned is not None)
+    texts = (where_from, words.both_intervals(first), shares)
+    said = "".join(f"<p>{escape(text)}</p>\n" for text in texts)
+    picture = ""
+    if maps.get("maps"):
+        caption = words.MAPS + (words.BINS if maps["bins"] else "")
+        picture = (
+            f'<figure>\n<figcaption id="maps-name">{escape(caption)}</figcaption>\n'
+            '<div role="img" aria-labelledby="maps-name"><div id="maps"></div></div>\n'
+            "</figure>\n"
+        )
+    return (
+        '<section class="half doubt" aria-labelledby="doubt-title">\n<div>\n'
+        f'<h2 id="doubt-title">{title}</h2>\n{said}</div>\n{picture}</section>\n'
+    )
+
+
+def _maps_script(maps: Mapping[str, Any], config: Any) -> str:
+    """Return the script element with what to draw of the maps, if anything."""
+    if not maps.get("maps"):
+        return ""
+    spec = json.loads(_resource("maps.json"))
+    spec |= {"datasets": dict(maps), "config": config}
+    return f'<script id="maps-spec" type="application/json">{_json(spec)}</script>\n'
 
 
 def _row(name: str, cells: Iterable[str]) -> str:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bestcut import _errors as errors
-from bestcut._validation import check_kind, check_probabilities
+from bestcut._types import BoolArray, FloatArray
+from bestcut._validation import (
+    check_kind,
+    check_labels,
+    check_probabilities,
+    check_scores,
+)
+from bestcut.calibration import Calibration
 from bestcut.metrics import Metric, get, require_ranking
 from bestcut.report import _words as words
+from bestcut.report._drawn import compute_drawn
+from bestcut.report._maps import maps_of
 from bestcut.report._numbers import Cuts, Scores, compute
 from bestcut.report._page import page_of
+from bestcut.uncertain import UncertainProbabilities
 
 ALSO = (
     "f1",
@@ -39,12 +49,18 @@ class Report:
     scores : tuple of Scores
         For each metric the expected score and its 90 % interval at these cuts. The
         first is the one that the decision is made for.
+    calibration : Calibration or None
+        What made the probabilities of scores, if that is known.
+    maps : dict
+        What is drawn of it: points of the maps, and bins of labelled cases.
     """
 
     title: str
     source: str
     cuts: Cuts
     scores: tuple[Scores, ...]
+    calibration: Calibration | None = None
+    maps: dict[str, Any] = field(default_factory=dict)
 
     def html(self) -> str:
         """Return the page: one HTML document that loads nothing.
@@ -53,7 +69,13 @@ class Report:
         -------
         str
         """
-        return page_of(self.title, self.source, self.cuts, self.scores)
+        made = self.calibration
+        learned = None
+        if made is not None:
+            learned = words.learned(made.n_labelled, made.n_positive)
+        return page_of(
+            self.title, self.source, self.cuts, self.scores, learned, self.maps
+        )
 
     def write(self, path: str | Path) -> None:
         """Write the page.
@@ -96,14 +118,16 @@ def make_report(
     also: Sequence[str | Metric] = ALSO,
     title: str | None = None,
     source: str = "",
+    calibration: Calibration | None = None,
+    labelled: tuple[Any, Any] | None = None,
 ) -> Report:
     """Compute what a report about a batch of probabilities shows.
 
     Parameters
     ----------
-    y_proba : array-like of shape (n,)
-        Calibrated probability of each instance to be positive. Labels are taken to be
-        independent given these.
+    y_proba : array-like of shape (n,) or UncertainProbabilities
+        Calibrated probability of each instance to be positive, or draws of it. Labels
+        are taken to be independent given these.
     metric : str or Metric, default="f1"
         What the decision is made for.
     also : sequence of str or Metric, optional
@@ -112,6 +136,11 @@ def make_report(
         The heading; by default it names the metric.
     source : str, default=""
         Where the probabilities came from, such as the name of a file.
+    calibration : Calibration, optional
+        What made `y_proba` of scores; its maps are drawn.
+    labelled : tuple of array-like, optional
+        The labels and the scores, ``(y_true, scores)``, that `calibration` was learned
+        from; bins of them are drawn beside the maps.
 
     Returns
     -------
@@ -126,7 +155,9 @@ def make_report(
     end, and more of them near the best ones and near a threshold of 0.5. Expected
     scores and confusion matrices are exact at each of them. So are the intervals for
     up to about a thousand instances; beyond, they are computed at the cuts that matter
-    and some more, interpolated between, and marked where they are.
+    and some more, interpolated between, and marked where they are. With draws fewer
+    cuts are shown, and there are two intervals: with doubt about the probabilities and
+    without it, as if the means of the draws were known to be right.
 
     Examples
     --------
@@ -141,12 +172,39 @@ def make_report(
     metrics = _different([metric, *_listed(also)])
     for chosen in metrics:
         require_ranking(chosen, way_out="Choose another metric.")
-    p = check_probabilities(y_proba)
+    drawn = isinstance(y_proba, UncertainProbabilities)
+    p: Any = y_proba if drawn else check_probabilities(y_proba)
+    pair = _check_calibration(calibration, labelled, drawn=drawn)
     heading = f"The best cut for {metrics[0].label}" if title is None else title
     for name, text in (("title", heading), ("source", source)):
         check_kind(text, str, name=name, called="a string")
-    cuts, scores = compute(p, metrics)
-    return Report(heading, source, cuts, tuple(scores))
+    cuts, scores = compute_drawn(p, metrics) if drawn else compute(p, metrics)
+    maps = {} if calibration is None else maps_of(calibration, pair)
+    return Report(heading, source, cuts, tuple(scores), calibration, maps)
+
+
+def _check_calibration(
+    calibration: Any, labelled: Any, *, drawn: bool
+) -> tuple[BoolArray, FloatArray] | None:
+    """Return the labels and scores to draw, refusing what does not go together."""
+    if calibration is None:
+        if labelled is not None:
+            raise errors.labelled_alone()
+        return None
+    check_kind(calibration, Calibration, name="calibration", called="a Calibration")
+    if not drawn:
+        raise errors.calibration_of_known()
+    if labelled is None:
+        return None
+    if not isinstance(labelled, tuple | list) or len(labelled) != 2:
+        raise errors.not_labelled(labelled)
+    scores = check_scores(labelled[1], name="labelled[1]")
+    labels = check_labels(
+        labelled[0], scores.size, name="labelled[0]", of="labelled[1]"
+    )
+    if scores.size == 0:
+        raise errors.not_labelled(labelled)
+    return labels, scores
 
 
 def _listed(also: Any) -> Sequence[str | Metric]:

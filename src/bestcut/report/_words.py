@@ -13,6 +13,18 @@ import numpy as np
 from bestcut.report._numbers import Cuts, Scores
 
 NARROW = "\u202f"
+DRAWN = (
+    "The probabilities are not known exactly: there are draws of what they may be, and "
+    "every number here is a mean over them."
+)
+MAPS = (
+    "Probability against score: the line is the mean, the band holds 90% of the maps "
+    "that fit the labels."
+)
+BINS = (
+    " Points are shares of positives among labelled cases with neighbouring scores, "
+    "lines what chance allows around them."
+)
 
 
 def whole(number: float) -> str:
@@ -87,7 +99,7 @@ def rule(cuts: Cuts, i: int) -> str:
     above = "the cases above it and " if cuts.n_positive[i] > flagged else ""
     return (
         f"{whole(tied)} cases have a probability of exactly {at}. Flag {above}the "
-        f"first {whole(flagged)} of these, in the order of the input."
+        f"first {whole(flagged)} of these, in the order {cuts.order}."
     )
 
 
@@ -127,4 +139,50 @@ def comparison(cuts: Cuts, scores: Scores, label: str) -> str:
     return (
         f"A threshold of 0.5 flags {flagged}, with an expected {label} of "
         f"{at_half}{instead}."
+    )
+
+
+def interval(low: float, high: float, scores: Scores) -> str:
+    """Write a range of scores, with the digits that the metric's own has."""
+    decimals = decimals_of(scores)
+    return f"{fixed(low, decimals)} to {fixed(high, decimals)}"
+
+
+def shares(scores: Scores, *, learned: bool) -> str:
+    """Say where the variance of the score at the best cut comes from.
+
+    More labels help if the probabilities were learned from labels.
+    """
+    labels, doubt = (part**2 for part in scores.parts)
+    total = labels + doubt
+    if not total:
+        return f"At the best cut the {scores.metric.label} is certain."
+    share = round(100 * labels / total)
+    return (
+        f"Of the variance of {scores.metric.label} at the best cut, {share}% is chance "
+        f"in the outcomes, which nothing can narrow, and {100 - share}% is doubt about "
+        f"the probabilities{', which more labelled cases would narrow' * learned}."
+    )
+
+
+def both_intervals(scores: Scores) -> str:
+    """Say what the interval is with doubt about the probabilities, and without."""
+    i = scores.best
+    if scores.known is None:
+        return ""
+    alone = interval(scores.known[0][i], scores.known[1][i], scores)
+    both = interval(scores.low[i], scores.high[i], scores)
+    return (
+        f"Chance in the outcomes alone would put the {scores.metric.label} at {alone}, "
+        f"90% of the time. With doubt about the probabilities it is {both}."
+    )
+
+
+def learned(n_labelled: int, n_positive: int) -> str:
+    """Say what the scores were calibrated on."""
+    cases = "1 case" if n_labelled == 1 else f"{whole(n_labelled)} cases"
+    return (
+        f"{cases} with a known outcome, {whole(n_positive)} of them positive, tell "
+        "which probability a score stands for, and the fewer they are, the more they "
+        "leave open. A higher score never means a lower probability."
     )

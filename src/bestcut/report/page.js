@@ -47,7 +47,9 @@
   function frames(end) {
     const shown = (rows) => rows.filter((r) => r.k <= end);
     const curve = shown(data.flagged.map((_, i) => row(i)));
-    return { curve, marks: shown(marks()), here: [row(cut)] };
+    const [low, high] = metric.known ?? [[], []];
+    const inner = low.map((_, i) => ({ k: data.flagged[i], low: low[i], high: high[i] }));
+    return { curve, inner: shown(inner), marks: shown(marks()), here: [row(cut)] };
   }
 
   function draw() {
@@ -127,4 +129,5 @@
   spec.datasets = frames(reach());
   const options = { renderer: "svg", actions: false, hover: false, defaultStyle: false };
   vegaEmbed(at("chart"), spec, options).then((made) => { view = made.view; draw(); });
+  if (at("maps")) vegaEmbed(at("maps"), read("maps-spec"), options);
 })();

@@ -1,0 +1,146 @@
+"""Options that calibrate scores on a file of labels, and what is said about it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+import bestcut
+from bestcut._types import BoolArray, FloatArray
+from bestcut.cli._problem import Problem
+from bestcut.files.sources import Source, calibrated, format_of, no_rows, open_source
+
+_OPTIONS = (
+    click.option(
+        "--calibrate",
+        metavar="FILE",
+        type=click.Path(allow_dash=True, dir_okay=False),
+        help="Labelled scores: makes probabilities of those in --proba.",
+    ),
+    click.option("--calibrate-label", metavar="NAME", help="Its column of labels."),
+    click.option(
+        "--calibrate-proba",
+        metavar="NAME",
+        help="Its column of scores, if not called as in --proba.",
+    ),
+)
+COVERS = "The interval covers chance in the labels and doubt about the calibration."
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Scores with labels, and the calibration that they make.
+
+    Attributes
+    ----------
+    where : str
+        The file.
+    labels, scores : ndarray
+        What it holds.
+    calibration : Calibration
+        What was learned from it.
+    notes : list of str
+        What is doubtful, in sentences.
+    """
+
+    where: str
+    labels: BoolArray
+    scores: FloatArray
+    calibration: bestcut.Calibration
+    notes: list[str] = field(default_factory=list)
+
+    def probabilities(
+        self, source: Source, column: str
+    ) -> bestcut.UncertainProbabilities:
+        """Return the probabilities of a column of scores."""
+        scores = source.scores(column, "`proba`")
+        warn = self.notes.append
+        return calibrated(self.calibration, scores, source.where, column, warn)
+
+    @property
+    def name(self) -> str:
+        """What the file is called, without its folder."""
+        return Path(self.where).name
+
+    def facts(self) -> dict[str, Any]:
+        """Return for machines how the scores were calibrated."""
+        return {
+            "file": self.where,
+            "labels": self.calibration.n_labelled,
+            "positives": self.calibration.n_positive,
+            "draws": self.calibration.n_draws,
+            "score_range": list(self.calibration.score_range),
+            "warnings": self.notes,
+        }
+
+    def sentence(self) -> str:
+        """Return the same for people."""
+        made = self.calibration
+        return (
+            f"Calibrated on {made.n_labelled} labels, {made.n_positive} of them "
+            f"positive, in {self.where}."
+        )
+
+    def warn(self) -> None:
+        """Write what is doubtful to standard error, a line for each."""
+        for note in self.notes:
+            click.echo(f"bestcut: warning: {note}", err=True)
+
+
+def calibrate_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options; it is passed `labelled`, None without them.
+
+    The command must have the argument FILE and the options --proba and --format.
+    """
+
+    @functools.wraps(command)
+    def with_labels(
+        *arguments: Any,
+        calibrate: str | None,
+        calibrate_label: str | None,
+        calibrate_proba: str | None,
+        **options: Any,
+    ) -> Any:
+        if calibrate is None:
+            if calibrate_label is not None or calibrate_proba is not None:
+                given = "label" if calibrate_label is not None else "proba"
+                message = f"--calibrate-{given} is given, and --calibrate is not"
+                raise Problem(message, "Name the file of labelled scores with it.")
+            return command(*arguments, labelled=None, **options)
+        if calibrate_label is None:
+            message = "--calibrate needs --calibrate-label"
+            raise Problem(message, f"Name the column of labels in {calibrate} with it.")
+        if calibrate == options["file"] == "-":
+            message = "FILE and --calibrate are both standard input"
+            raise Problem(message, "Pass a file for one of them.")
+        column = options["proba"] if calibrate_proba is None else calibrate_proba
+        source = open_source(calibrate, format_of(calibrate, options["kind"]))
+        labelled = _learned(source, column, calibrate_label)
+        return command(*arguments, labelled=labelled, **options)
+
+    made: Callable[..., Any] = with_labels
+    for option in reversed(_OPTIONS):
+        made = option(made)
+    return made
+
+
+def _learned(source: Source, column: str, label: str) -> Labelled:
+    """Return what a file of labelled scores teaches."""
+    scores = source.scores(column, "--calibrate-proba")
+    labels = source.labels(label, "--calibrate-label")
+    if not labels.size:
+        raise no_rows(source.where)
+    calibration = bestcut.calibrate(labels, scores)
+    made = Labelled(source.where, labels, scores, calibration)
+    if calibration.n_positive in (0, calibration.n_labelled):
+        made.notes.append(
+            f"{source.where}: all {labels.size} labels in column {label!r} are "
+            f"{int(labels[0])}, which leaves nearly everything open. Check the column, "
+            "or label more."
+        )
+    return made

@@ -1,0 +1,61 @@
+"""The picture of a calibration: the maps from scores to probabilities, and labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bestcut._types import BoolArray, FloatArray
+from bestcut.calibration import Calibration
+
+_POINTS = 161  # of the maps, from end to end
+_BINS, _LEAST = 10, 10  # bins of labelled cases, and how many cases one has at least
+_TAIL = 0.05
+_Z = 1.6448536269514722  # the normal distribution's quantile of 1 - _TAIL
+
+Rows = list[dict[str, float]]
+
+
+def maps_of(calibration: Calibration, labelled: Any) -> dict[str, Rows]:
+    """Return the points to draw; none where all labelled scores are one.
+
+    `labelled` are the labels and the scores that it was learned from, or None.
+    """
+    low, high = calibration.score_range
+    if low == high:
+        return {"maps": [], "bins": []}
+    grid = np.linspace(low, high, _POINTS)
+    if labelled is not None:
+        more = np.quantile(labelled[1], np.linspace(0.0, 1.0, _POINTS // 2))
+        grid = np.unique(np.clip([*grid, *more], low, high))
+    draws = calibration.probabilities(grid)
+    lower, upper = np.quantile(draws, [_TAIL, 1.0 - _TAIL], axis=0)
+    columns = zip(grid, draws.mean(axis=0), lower, upper, strict=True)
+    names = ("score", "mean", "low", "high")
+    maps = [dict(zip(names, map(float, row), strict=True)) for row in columns]
+    return {"maps": maps, "bins": [] if labelled is None else _bins(*labelled)}
+
+
+def _bins(labels: BoolArray, scores: FloatArray) -> Rows:
+    """Return the share of positives in groups of neighbouring scores.
+
+    Its interval is Wilson's, with a level of 90 %.
+    """
+    order = np.argsort(scores, kind="stable")
+    count = min(max(order.size // _LEAST, 1), _BINS)
+    rows = []
+    for bin_ in np.array_split(order, count):
+        n, share = bin_.size, float(labels[bin_].mean())
+        centre = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
+        inside = share * (1 - share) / n + (_Z / (2 * n)) ** 2
+        half = float(_Z * np.sqrt(inside) / (1 + _Z**2 / n))
+        rows.append(
+            {
+                "score": float(scores[bin_].mean()),
+                "mean": share,
+                "low": max(centre - half, 0.0),
+                "high": min(centre + half, 1.0),
+            }
+        )
+    return rows

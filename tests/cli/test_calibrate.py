@@ -1,0 +1,417 @@
+"""`--calibrate`: a file of labels makes probabilities of scores, in every command."""
+
+import json
+import os
+import re
+
+import numpy as np
+import pytest
+
+import bestcut
+from cli.run import call, complaint, shell
+
+pl = pytest.importorskip("polars")
+
+RNG = np.random.default_rng(7)
+OLD = np.round(RNG.normal(size=60), 3)
+TRUTH = RNG.random(60) < 1 / (1 + np.exp(1 - 2 * OLD))
+NEW = np.round(np.clip(RNG.normal(size=40), OLD.min(), OLD.max()), 3)
+PRED = NEW > 0.5
+LABELS = ["--calibrate", "old.csv", "--calibrate-label", "y"]
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch):
+    """Return a folder with labelled scores and new ones."""
+    pl.DataFrame({"s": OLD, "y": TRUTH.astype(int)}).write_csv(tmp_path / "old.csv")
+    table = {"s": NEW, "yhat": PRED.astype(int), "y": np.arange(40) % 2}
+    pl.DataFrame(table).write_csv(tmp_path / "new.csv")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def known():
+    calibration = bestcut.calibrate(TRUTH, OLD)
+    return calibration, calibration(NEW)
+
+
+def run(*arguments):
+    found = call(*arguments)
+    assert found.exit_code == 0, found.stderr
+    return found
+
+
+# --- the answers are those of the library ---------------------------------------------
+
+
+def test_decide_says_what_the_library_says(places):
+    found = run("decide", "new.csv", "--proba", "s", *LABELS, "--json", "-o", "out.csv")
+    calibration, p = known()
+    one = bestcut.decide(p, "f1")
+    score = one.distribution()
+    assert json.loads(found.stdout) == {
+        "metric": "f1",
+        "rows": 40,
+        "positive": one.n_positive,
+        "threshold": one.threshold,
+        "score_threshold": NEW[one.labels].min(),
+        "expected_score": one.expected_score,
+        "error": one.error,
+        "gap": one.gap,
+        "gap_scope": one.gap_scope,
+        "interval_90": list(score.interval(0.9)),
+        "std_labels": score.std_labels,
+        "std_calibration": score.std_calibration,
+        "calibrated": {
+            "file": "old.csv",
+            "labels": 60,
+            "positives": int(TRUTH.sum()),
+            "draws": 200,
+            "score_range": list(calibration.score_range),
+            "warnings": [],
+        },
+    }
+    table = pl.read_csv(places / "out.csv")
+    assert table.columns == ["s", "yhat", "y", "decision"]
+    np.testing.assert_array_equal(table["decision"].to_numpy() == 1, one.labels)
+
+
+def test_people_are_told_how_scores_were_calibrated(places):
+    found = run("decide", "new.csv", "--proba", "s", *LABELS, "-o", "out.csv")
+    score = bestcut.decide(known()[1], "f1").distribution()
+    share = round(100 * score.std_labels**2 / score.std**2)
+    lines = found.stderr.splitlines()
+    assert lines[-2:] == [
+        f"variance comes from:   labels {share}%, calibration {100 - share}%",
+        f"calibrated on:         60 labels, {TRUTH.sum()} positive",
+    ]
+    assert lines[4].startswith("score threshold:")
+    assert max(map(len, lines)) <= 60
+
+
+def test_expect_says_what_the_library_says(places):
+    options = ["--pred", "yhat", "--label", "y", "--metric", "f1,mcc"]
+    line = ["expect", "new.csv", "--proba", "s", *options, *LABELS]
+    found = json.loads(run(*line, "--json").stdout)
+    score = bestcut.score_distribution(known()[1], PRED, "mcc")
+    row = found["scores"][1]
+    assert (row["low"], row["high"]) == score.interval(0.9)
+    assert row["expected"] == score.mean
+    assert row["std_labels"] == score.std_labels
+    assert row["std_calibration"] == score.std_calibration
+    assert row["p_value"] == score.surprise(row["realised"]).p_value
+    assert found["calibrated"]["labels"] == 60
+    assert "calibration" not in found  # a check of known probabilities
+    text = run(*line).stdout
+    assert "sd calib." in text.splitlines()[0]
+    assert "covers chance in the labels and doubt" in " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_compare_says_what_the_library_says(places):
+    line = ["compare", "new.csv", "--proba", "s", *LABELS]
+    found = json.loads(run(*line, "--json").stdout)
+    assert found["calibrated"]["positives"] == TRUTH.sum()
+    p = known()[1]
+    (row,) = (row for row in found["metrics"] if row["metric"] == "jaccard")
+    best = bestcut.decide(p, "jaccard")
+    assert row["positive"] == best.n_positive
+    assert row["expected"] == best.expected_score
+    assert row["expected_at_half"] == bestcut.expected_score(
+        p, p.mean >= 0.5, "jaccard"
+    )
+    assert row["std_calibration"] == best.distribution().std_calibration
+    text = run(*line).stdout
+    assert text.splitlines()[0].split() == [
+        *["metric", "positive", "threshold", "expected", "at", "0.5"]
+    ]
+    assert text.endswith(
+        f"Calibrated on 60 labels, {TRUTH.sum()} of them positive, in old.csv.\n"
+    )
+
+
+def test_report_shows_how_scores_were_calibrated(places):
+    pytest.importorskip("vl_convert")
+    from bestcut.report import make_report
+
+    options = ["--also", "mcc", "-o", "r.html"]
+    found = run("report", "new.csv", "--proba", "s", *LABELS, *options)
+    calibration, p = known()
+    made = make_report(
+        p,
+        also=["mcc"],
+        source="new.csv, column s; calibrated on old.csv",
+        calibration=calibration,
+        labelled=(TRUTH, OLD),
+    )
+    assert (places / "r.html").read_text(encoding="utf-8") == made.html()
+    first, second = found.stderr.splitlines()
+    assert first == f"r.html: {made.summary()}"
+    assert second.startswith("Calibrated on 60 labels, ")
+    assert re.search(r"Variance: labels \d+%, calibration \d+%\.$", second)
+
+
+def test_a_decision_may_be_bounded_and_careful(places):
+    options = ["--metric", "recall", "--at-least", "precision=0.6@80%"]
+    options += ["--at-least", "precision=0.65", "--max-positives", "30"]
+    line = ["decide", "new.csv", "--proba", "s", *LABELS, *options, "--json"]
+    found = json.loads(run(*line).stderr)
+    wanted = [bestcut.Certain(0.6, probability=0.8), 0.65]
+    p = known()[1]
+    one = bestcut.decide(p, "recall", at_least={"precision": wanted}, max_positives=30)
+    assert found["positive"] == one.n_positive
+    careful = json.loads(run(*line[:8], "--goal", "quantile=0.1", "--json").stderr)
+    goal = bestcut.goals.Quantile(0.1)
+    assert careful["goal_value"] == bestcut.decide(p, "f1", goal=goal).goal_value
+
+
+# --- files ----------------------------------------------------------------------------
+
+
+def same_in(places, name, *options):
+    found = run("decide", "new.csv", "--proba", "s", *options, "--json", "-o", "o.csv")
+    plain = run("decide", "new.csv", "--proba", "s", *LABELS, "--json", "-o", "o.csv")
+    found, plain = json.loads(found.stdout), json.loads(plain.stdout)
+    assert found["calibrated"].pop("file") == name
+    assert plain["calibrated"].pop("file") == "old.csv"
+    return found == plain
+
+
+@pytest.mark.parametrize("name", ["old.parquet", "old.arrow", "old.ndjson", "old.tsv"])
+def test_labels_may_be_in_any_format(places, name):
+    table = pl.read_csv("old.csv").with_columns(y=pl.col("y") == 1).rename({"s": "t"})
+    write = {
+        "parquet": table.write_parquet,
+        "arrow": table.write_ipc,
+        "ndjson": table.write_ndjson,
+        "tsv": lambda path: table.write_csv(path, separator="\t"),
+    }[name.partition(".")[2]]
+    write(places / name)
+    options = ["--calibrate", name, "--calibrate-label", "y", "--calibrate-proba", "t"]
+    assert same_in(places, name, *options)
+
+
+def test_labels_may_be_words_and_come_through_a_pipe(places):
+    table = pl.read_csv("old.csv")
+    words = table.with_columns(y=pl.col("y").replace_strict({0: "False", 1: " true"}))
+    words.write_csv("words.csv")
+    found = shell(
+        "cat words.csv | bestcut decide new.csv --proba s --calibrate -"
+        " --calibrate-label y --json -o out.csv",
+        places,
+    )
+    assert found.returncode == 0, found.stderr
+    facts = json.loads(found.stdout)["calibrated"]
+    assert facts["file"] == "standard input"
+    assert facts["positives"] == TRUTH.sum()
+
+
+def test_scores_of_a_large_file_are_held_and_its_rows_are_not(places, monkeypatch):
+    line = ["decide", "new.csv", "--proba", "s", *LABELS, "-o", "out.csv"]
+    small = run(*line).stderr
+    data = (places / "out.csv").read_bytes()
+    monkeypatch.setattr("bestcut.cli._decide.LARGE", -1)
+    monkeypatch.setattr("bestcut.files._text.PIECE", 64)
+    monkeypatch.setattr("bestcut.files._text._KEPT", 0)
+    assert run(*line).stderr == small
+    assert (places / "out.csv").read_bytes() == data
+
+
+# --- warnings -------------------------------------------------------------------------
+
+
+def test_scores_beyond_the_labels_are_a_line_on_standard_error(places):
+    (places / "far.csv").write_text("s,yhat\n0.5,1\n99,1\n-99,0\n0.1,0\n")
+    low, high = OLD.min(), OLD.max()
+    line = (
+        "bestcut: warning: far.csv: 2 of 4 entries of column 's' (50.0%) are outside "
+        f"the labelled scores, {low:.6g} to {high:.6g}: their probabilities are taken "
+        "to be those at the end of that range. Label some of them."
+    )
+    for command in (["decide"], ["expect", "--pred", "yhat"], ["compare"]):
+        found = run(command[0], "far.csv", "--proba", "s", *command[1:], *LABELS)
+        assert found.stderr.splitlines()[0] == line
+    # A reader of JSON on standard error gets nothing but that.
+    found = run("decide", "far.csv", "--proba", "s", *LABELS, "--json")
+    facts = json.loads(found.stderr)
+    assert facts["calibrated"]["warnings"] == [line.removeprefix("bestcut: warning: ")]
+    found = run("decide", "far.csv", "--proba", "s", *LABELS, "--json", "-o", "o.csv")
+    assert found.stderr.splitlines() == [line]
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_labels_of_one_class_are_doubted(places, label):
+    (places / "one.csv").write_text(f"s,y\n-9,{label}\n9,{label}\n")
+    options = ["--calibrate", "one.csv", "--calibrate-label", "y"]
+    found = run("decide", "new.csv", "--proba", "s", *options)
+    assert found.stderr.splitlines()[0] == (
+        f"bestcut: warning: one.csv: all 2 labels in column 'y' are {label}, which "
+        "leaves nearly everything open. Check the column, or label more."
+    )
+
+
+def test_no_new_rows_are_no_trouble(places):
+    (places / "none.csv").write_text("s,yhat\n")
+    found = run("decide", "none.csv", "--proba", "s", *LABELS, "--json", "-o", "o.csv")
+    facts = json.loads(found.stdout)
+    assert (facts["rows"], facts["score_threshold"]) == (0, None)
+    run("expect", "none.csv", "--proba", "s", "--pred", "yhat", *LABELS)
+    run("compare", "none.csv", "--proba", "s", *LABELS)
+
+
+# --- what is refused ------------------------------------------------------------------
+
+FIRST = "--calibrate old.csv --calibrate-label y"
+REFUSED = {
+    "no label option": (
+        "--calibrate old.csv",
+        "--calibrate needs --calibrate-label. Name the column of labels in old.csv",
+    ),
+    "no file for the label": (
+        "--calibrate-label y",
+        "--calibrate-label is given, and --calibrate is not. Name the file of",
+    ),
+    "no file for the scores": (
+        "--calibrate-proba s",
+        "--calibrate-proba is given, and --calibrate is not. Name the file of",
+    ),
+    "groups": (
+        f"{FIRST} --group-by y",
+        "--group-by does not take --calibrate. Pass a file for each group",
+    ),
+    "missing file": (
+        "--calibrate no.csv --calibrate-label y",
+        "no.csv: cannot be read (No such file or directory)",
+    ),
+    "missing scores": (
+        f"{FIRST} --calibrate-proba z",
+        "old.csv: has no column 'z'. Name one with --calibrate-proba; it has: s, y.",
+    ),
+    "missing labels": (
+        "--calibrate old.csv --calibrate-label z",
+        "old.csv: has no column 'z'. Name one with --calibrate-label; it has: s, y.",
+    ),
+    "output": (f"{FIRST} -o old.csv", "old.csv: is the input itself"),
+    "unknown format": (
+        "--calibrate old.xls --calibrate-label y",
+        "old.xls: has a name that says no format. Pass --format",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_options_that_do_not_go_together_are_refused(places, case):
+    options, message = REFUSED[case]
+    before = (places / "old.csv").read_bytes()
+    line = complaint(call("decide", "new.csv", "--proba", "s", *options.split()))
+    assert line.startswith(message)
+    assert (places / "old.csv").read_bytes() == before
+    assert sorted(os.listdir(places)) == ["new.csv", "old.csv"]
+
+
+@pytest.mark.parametrize("command", ["expect", "compare", "report"])
+def test_other_commands_refuse_the_same(places, command):
+    if command == "report":
+        pytest.importorskip("vl_convert")
+    more = {"expect": ["--pred", "yhat"], "report": ["-o", "r.html"]}.get(command, [])
+    line = [command, "new.csv", "--proba", "s", *more, "--calibrate", "old.csv"]
+    assert "needs --calibrate-label" in complaint(call(*line))
+    assert "has no column 'z'" in complaint(call(*line, "--calibrate-label", "z"))
+    assert sorted(os.listdir(places)) == ["new.csv", "old.csv"]
+
+
+def test_one_of_the_files_may_be_standard_input_and_not_both(places):
+    line = ["decide", "-", "--proba", "s", "--calibrate", "-", "--calibrate-label", "y"]
+    assert complaint(call(*line)) == (
+        "FILE and --calibrate are both standard input. Pass a file for one of them."
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("", "old.csv: is empty"),
+        ("s,y\n", "old.csv: has no rows. Pass a file with labelled rows."),
+        ("s,y\n0.5,1\nNaN,0\n", "column 's', row 2: 'NaN' is no number. Fill it or"),
+        ("s,y\n0.5,1\n,0\n", "column 's', row 2: nothing is no number"),
+        ("s,y\n0.5,1\n-inf,0\n", "column 's', row 2: -inf is no finite number. Fill"),
+        ("s,y\n0.5,1\n0.4,2\n", "column 'y', row 2: '2' is no label. Pass 0 and 1, or"),
+        ("s,y\n0.5,yes\n", "column 'y', row 1: 'yes' is no label"),
+        ("s,y\n0.5,1\n0.4,\n", "column 'y', row 2: nothing is no label"),
+        ("s,y,y\n0.5,1,1\n", "old.csv: has 2 columns 'y'. Rename all but one."),
+    ],
+)
+def test_labelled_files_that_are_wrong_are_refused(places, data, message):
+    (places / "old.csv").write_text(data)
+    line = complaint(call("decide", "new.csv", "--proba", "s", *LABELS, "-o", "o.csv"))
+    assert line.startswith("old.csv: ")
+    assert message in line
+    assert not (places / "o.csv").exists()
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["held", "large"])
+@pytest.mark.parametrize("bad", ["NaN", "inf", "", "x"])
+def test_new_scores_must_be_finite(places, monkeypatch, bad, large):
+    if large:
+        monkeypatch.setattr("bestcut.cli._decide.LARGE", -1)
+    (places / "new.csv").write_text(f"a,s,yhat\n1,0.5,1\n1,{bad},0\n")
+    for command in (["decide"], ["expect", "--pred", "yhat"], ["compare"]):
+        name, *more = command
+        line = complaint(call(name, "new.csv", "--proba", "s", *more, *LABELS))
+        assert line.startswith("new.csv: column 's', row 2: ")
+        assert line.endswith("number. Fill it or delete the row.")
+
+
+def test_conditions_that_cannot_be_met_are_refused(places):
+    options = ["--at-least", "precision=0.99@99%", "--min-positives", "20"]
+    line = complaint(call("decide", "new.csv", "--proba", "s", *LABELS, *options))
+    assert line.startswith("--at-least cannot be satisfied by any prediction")
+    assert "precision of at least 0.99 with probability" in line
+
+
+# --- conditions with a probability ----------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["0.5@95%", "0.5@0.95", "0.5@ 95 %", ".5@95.0%"])
+def test_a_condition_may_have_a_probability(folder, text):
+    from cli.run import PROBABILITIES
+
+    line = ["decide", "scores.csv", "--proba", "p", "--metric", "recall", "--json"]
+    found = json.loads(run(*line, "--at-least", f"precision={text}").stderr)
+    sure = bestcut.Certain(0.5, probability=0.95)
+    one = bestcut.decide(PROBABILITIES, "recall", at_least={"precision": sure})
+    assert found["positive"] == one.n_positive
+    loose = bestcut.decide(PROBABILITIES, "recall", at_least={"precision": 0.5})
+    assert one.n_positive < loose.n_positive
+
+
+def test_all_conditions_on_a_metric_hold(folder):
+    line = ["decide", "scores.csv", "--proba", "p", "--metric", "recall", "--json"]
+
+    def positive(*texts):
+        options = [x for text in texts for x in ("--at-least", f"precision={text}")]
+        return json.loads(run(*line, *options).stderr)["positive"]
+
+    conditions = ["0.5@95%", "0.3@90%", "0.6"]
+    alone = [positive(each) for each in conditions]
+    assert len(set(alone)) > 1
+    assert positive(*conditions) == min(alone)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("precision=0.9@95", "got '95'. Write 95% or 0.95."),
+        ("precision=0.9@", "must be strictly between 0 and 1; got ''"),
+        ("precision=0.9@0%", "in 'precision=0.9@0%' the probability after @ must be"),
+        ("precision=0.9@1", "got '1'. Write 95% or 0.95."),
+        ("precision=0.9@x%", "got 'x%'"),
+        ("precision=@95%", "is not METRIC=NUMBER or METRIC=NUMBER@PROBABILITY"),
+        ("precision@95%", "for example precision=0.9 or precision=0.9@95%."),
+        ("precizion=0.9@95%", "Did you mean 'precision'"),
+    ],
+)
+def test_a_condition_that_is_not_understood_is_refused(folder, text, message):
+    line = complaint(call("decide", "scores.csv", "--proba", "p", "--at-least", text))
+    assert "'--at-least'" in line
+    assert message in line
