@@ -36,7 +36,7 @@ ESTIMATORS = [
         ExpectedMetricClassifier(
             LinearSVC(), calibration="posterior", cv=3, n_draws=10, scope="fixed"
         ),
-        {},
+        NOT_AT_HALF,
     ),
     (
         ExpectedMetricClassifier(LinearSVC(), calibration="sigmoid", cv=2),

@@ -28,7 +28,7 @@ def report_of(p=P, also=("mcc",), **given):
 
 def flagged(p, k):
     labels = np.zeros(len(p), dtype=bool)
-    labels[p._order[:k]] = True
+    labels[p._draws.order()[:k]] = True
     return labels
 
 

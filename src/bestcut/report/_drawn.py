@@ -42,7 +42,7 @@ def compute_drawn(
     """Return what to expect at the cuts that are worth showing."""
     best = [decide(p, metric).n_positive for metric in metrics]
     half = int(np.count_nonzero(p.mean >= HALF))
-    eta = np.ascontiguousarray(p.mean[p._order])
+    eta = np.ascontiguousarray(p.mean[p._draws.order()])
     sizes = shown_cuts(len(p), {0, half, *best}, even=_EVEN, near=_NEAR)
     by_metric = [_Drawn(p, metric, sizes) for metric in metrics]
     first = by_metric[0].cuts
@@ -56,7 +56,7 @@ def compute_drawn(
         means.append(confusion.mean)
         ranges.append(confusion.interval(LEVEL))
     long = float(np.median(np.prod(np.array(counts), axis=1))) > _LONG
-    by_input = np.array_equal(np.argsort(-p.mean, kind="stable"), p._order)
+    by_input = np.array_equal(np.argsort(-p.mean, kind="stable"), p._draws.order())
     order = _INPUT if by_input else _SCORES
     cuts = cuts_of(eta, sizes, np.array(means), np.array(ranges), half, order=order)
     known = known_scores(metrics, predictions(eta, sizes), places, at_half)
@@ -103,7 +103,7 @@ class _Drawn:
         self, p: UncertainProbabilities, metric: Metric, sizes: CountArray
     ) -> None:
         self.metric = metric
-        self.cuts = MixtureCuts(p._ranked, metric)
+        self.cuts = MixtureCuts(p._cuts, metric)
         self.cuts.evaluate(sizes)
         values = [self.cuts.value(k)[0] for k in sizes.tolist()]
         self.mean: FloatArray = np.array(values)
@@ -112,7 +112,7 @@ class _Drawn:
     def _spread(self, k: int) -> float:
         """Return how much the score of the expected counts differs between draws."""
         n = float(self.cuts.n)
-        above, below = self.cuts.sums[k]
+        above, below = self.cuts.ranked.sums[k]
         tp, fn = np.clip(above[0], 0.0, k), np.clip(below[0], 0.0, n - k)
         score = self.metric.score_cells(tp, k - tp, fn, n - k - fn)
         return float(np.std(np.broadcast_to(score, tp.shape)))
