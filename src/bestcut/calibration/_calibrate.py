@@ -142,7 +142,7 @@ class Calibration:
         >>> p
         UncertainProbabilities(3 instances, 200 draws, one ranking)
         >>> bestcut.decide(p, "f1").labels.tolist()
-        [False, True, True]
+        [False, True, False]
         """
         scores = check_finite_scores(new_scores, name="new_scores")
         low, high = self.score_range

@@ -150,7 +150,7 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
 
     >>> _ = model.set_params(calibration="posterior").fit(X[:200], y[:200])
     >>> model.decide(X[200:]).distribution()
-    F1 0.64, 90% between 0.40 and 0.86
+    F1 0.64, 90% between 0.38 and 0.86
     """
 
     def __init__(

@@ -29,9 +29,9 @@ class Certain:
     >>> sure = bestcut.Certain(0.9, probability=0.95)
     >>> decision = bestcut.decide(p, "f1", at_least={"precision": sure})
     >>> decision.n_positive
-    60
+    61
     >>> round(decision.distribution("precision").prob_at_least(0.9), 3)
-    0.969
+    0.956
     """
 
     score: float

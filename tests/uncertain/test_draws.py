@@ -1,0 +1,86 @@
+"""Places that stand for many instances: sums and values as if each were taken."""
+
+import numpy as np
+import pytest
+
+from bestcut.counts import ROOM
+from bestcut.metrics import get
+from bestcut.mixtures import MixtureCuts
+from bestcut.uncertain import ListedDraws, MappedDraws, RankedDraws
+
+N_DRAWS = 7
+
+
+def maps(kind, knots=40):
+    """Return the values at knots of draws that rise smoothly, by steps, or hardly."""
+    rng = np.random.default_rng(0)
+    if kind == "steps":
+        values = np.sort(
+            rng.choice([0.0, 0.02, 0.5, 0.97, 1.0], (knots, N_DRAWS)), axis=0
+        )
+    elif kind == "flat":
+        values = np.sort(rng.random((knots, N_DRAWS)), axis=0) * 1e-3
+    else:
+        x = np.linspace(-6, 6, knots)[:, None] + rng.normal(0, 0.4, N_DRAWS)
+        values = 1 / (1 + np.exp(-x))
+    return values
+
+
+def ranked(kind, n=6000):
+    place = np.sort(np.random.default_rng(1).beta(0.7, 1.2, n) * 39)[::-1]
+    return MappedDraws(place, maps(kind))
+
+
+@pytest.mark.parametrize("kind", ["smooth", "steps", "flat"])
+def test_places_stand_for_all_instances(kind):
+    draws = ranked(kind)
+    listed = ListedDraws(draws.rows(0, draws.n))
+    edges = np.array([0, 1, 700, 701, 3000, draws.n])
+    places, weight, _ = draws.places(edges)
+    assert places.size < draws.n // 2 or kind == "steps"
+    assert weight.sum() == pytest.approx(draws.n)
+    found, scatter = draws.part_sums(edges)
+    wanted, apart = listed.part_sums(edges)
+    scale = np.abs(wanted).sum(axis=1, keepdims=True) + 1e-300
+    exact = slice(0, 7)  # the features of degree at most seven
+    assert np.all(np.abs(found - wanted)[exact] <= 1e-13 * scale[exact])
+    assert np.all(np.abs(found - wanted)[ROOM] <= 1e-13 * scale[ROOM])
+    # Lemma 16 for the other features, |q^(8)| / 8! being at most 1.6^10 / 0.25^8.
+    sizes = np.diff(edges)[:, None]
+    allowed = sizes * 1.6**10 * (0.05 / 0.25) ** 8 / 2**7 + 1e-13 * scale
+    assert np.all(np.abs(found - wanted) <= allowed)
+    assert np.all(np.abs(scatter - apart) <= 1e-12 * np.maximum(sizes, 1.0))
+
+
+@pytest.mark.parametrize("metric", ["f1", "mcc", "gmean"])
+@pytest.mark.parametrize("kind", ["smooth", "steps"])
+def test_expected_scores_are_as_if_each_instance_were_taken(kind, metric):
+    draws = ranked(kind)
+    listed = ListedDraws(draws.rows(0, draws.n))
+    cuts = np.array([40, 900, 2500, 5000])
+    by_places, one_by_one = (
+        MixtureCuts(RankedDraws(x), get(metric)) for x in (draws, listed)
+    )
+    for k in cuts.tolist():
+        (value, error), (other, bound) = by_places.value(k), one_by_one.value(k)
+        assert abs(value - other) <= error + bound
+        assert abs(value - other) <= 2e-13
+
+
+def test_the_most_probable_are_the_first_of_a_tie():
+    draws = MappedDraws(np.array([1.0, 3.0, 3.0, 2.0, 3.0]), maps("smooth"))
+    assert draws.top(2).tolist() == [False, True, True, False, False]
+    assert draws.top(4).tolist() == [False, True, True, True, True]
+    assert not draws.top(0).any()
+    assert draws.top(5).all()
+    assert draws.order().tolist() == [1, 2, 4, 3, 0]
+
+
+@pytest.mark.parametrize("kind", ["smooth", "steps", "flat"])
+def test_means_and_deviations_are_those_of_the_draws(kind):
+    draws = ranked(kind, 500)
+    table = draws.rows(0, 500)
+    assert np.allclose(draws.mean(), table.mean(axis=1), atol=1e-14)
+    assert np.allclose(draws.std(), table.std(axis=1), atol=1e-7)
+    assert np.array_equal(draws.draw(3), table[:, 3])
+    assert np.all(np.diff(table, axis=0) <= 0)
