@@ -108,3 +108,19 @@ def test_the_best_cut_may_be_at_either_end_of_the_ranking():
             assert decision.expected_score == pytest.approx(
                 decision.curve.expected_score.max(), abs=1e-11
             )
+
+
+@pytest.mark.parametrize("metric", ["f1", "recall", "specificity", "mcc", "precision"])
+def test_curves_of_draws_that_rank_differently_are_those_of_their_cuts(metric):
+    """Longer than what is looked at cut by cut where draws rank alike."""
+    table = np.random.default_rng(8).beta(0.4, 1.0, (3, 900))
+    p = bestcut.UncertainProbabilities(table)
+    assert not p.one_ranking
+    decision = bestcut.decide(p, metric)
+    curve, order = decision.curve, np.argsort(-p.mean, kind="stable")
+    for k in (1, 5, 333, 899, decision.n_positive):
+        labels = np.isin(np.arange(900), order[:k])
+        each = [bestcut.expected_score(one, labels, metric) for one in table]
+        assert curve.expected_score[k] == pytest.approx(np.mean(each), abs=1e-11)
+    best = decision.expected_score + decision.error + decision.gap
+    assert curve.expected_score.max() <= best + curve.error

@@ -27,7 +27,11 @@ def mean_curve(ranked: RankedDraws, metric: Metric) -> tuple[FloatArray, FloatAr
     if Trait.LINEAR in metric.traits:  # then it is that of the mean probabilities
         return curve_of(draws.mean(), metric).whole() if draws.n else _of_nobody(metric)
     quick = bool(metric.traits & _QUICK) or draws.n_draws <= _FEW_DRAWS
-    if draws.n <= (_SHORT if quick else _SHORT_IF_GENERAL):
+    most = _SHORT if quick else _SHORT_IF_GENERAL
+    if Trait.SEPARABLE in metric.traits:
+        most = 0
+    # A curve is that of probabilities in descending order.
+    if draws.n <= most or not ranked.is_ranked:
         return _cut_by_cut(MixtureCuts(ranked, metric))
     value, error = np.zeros(draws.n + 1), np.zeros(draws.n + 1)
     for b in range(draws.n_draws):

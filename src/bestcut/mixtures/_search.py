@@ -50,7 +50,9 @@ class _State:
         self.ends: tuple[Side, Side] = (NOBODY, NOBODY)
         self.displaced = np.zeros(self.start.size), np.zeros(self.start.size)
         lowest = [
-            cuts.ranked.draws.rows(c - 1, c)[0, draws] if c else np.ones(draws.size)
+            cuts.ranked.draws.rows(c - 1, c)[0, draws]
+            if c and cuts.ranked.is_ranked
+            else np.ones(draws.size)
             for c in listed
         ]
         self.peak = np.stack(lowest, axis=1).ravel()
@@ -93,7 +95,8 @@ class MixtureSearch:
         or when bounds leave nearly all of them, these are looked at one by one; if that
         would take too long, the bound says what may be missed.
         """
-        if self.metric.traits & {Trait.LINEAR, Trait.SEPARABLE}:
+        quick = self.metric.traits & {Trait.LINEAR, Trait.SEPARABLE}
+        if quick and self.cuts.ranked.is_ranked:
             return self._best_of_curve()
         if self._is_short() or not np.isfinite(score_bound(self.metric, self.n)):
             return self._look_at_all()

@@ -7,6 +7,7 @@ depends on a metric.
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -62,6 +63,11 @@ class RankedDraws:
             {0: (every, none)},
             {self.n: (every, none)},
         )
+
+    @cached_property
+    def is_ranked(self) -> bool:
+        """Whether the instances are in descending order in every draw."""
+        return self.draws.is_ranked()
 
     @property
     def total(self) -> FloatArray:
