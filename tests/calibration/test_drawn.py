@@ -137,6 +137,7 @@ def test_doubt_about_the_map_is_no_misfit_but_a_wrong_map_is():
     assert not calibration_check(rng.random(5000) < np.sqrt(new), u).fits
 
 
+@pytest.mark.slow
 def test_labels_from_the_mixture_are_rejected_at_most_as_often_as_stated():
     rng = np.random.default_rng(1)
     logits = rng.normal(size=40)

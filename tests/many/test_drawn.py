@@ -147,6 +147,7 @@ def test_draws_that_agree_give_the_answers_of_known_probabilities(
         assert laws[0].quantile_error(q) == pytest.approx(0.0, abs=ATOL)
 
 
+@pytest.mark.slow
 def test_doubt_averages_out_only_with_a_map_for_each_column():
     # One map that is wrong by a factor, for six equal columns.
     base = np.linspace(0.05, 0.85, 30)

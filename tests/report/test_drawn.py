@@ -71,6 +71,7 @@ def test_the_numbers_are_those_of_the_library_at_every_cut():
         np.testing.assert_allclose(one.parts, expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("long", [1 << 22, 0], ids=["usual", "as if it took long"])
 def test_some_cuts_of_a_large_batch_are_those_of_the_library(monkeypatch, long):
     monkeypatch.setattr(_drawn, "_LONG", long)
