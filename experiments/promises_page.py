@@ -33,6 +33,11 @@ def load(results: Path, kind: str) -> list[dict]:
     return [batch for path in files for batch in json.loads(path.read_text())]
 
 
+def models_of(batches: list[dict]) -> list[str]:
+    """Return the models that were run, in their order."""
+    return [model for model in MODELS if any(b["model"] == model for b in batches)]
+
+
 def held(row: dict) -> float:
     """Return whether the score is in the interval."""
     return float(row["low"] - ROUNDING <= row["score"] <= row["high"] + ROUNDING)
@@ -112,7 +117,7 @@ def shown(found: tuple[float, float, int], digits: int = 2) -> str:
 
 def by_model(batches: list[dict], measure: Callable[[dict], float], digits: int) -> str:
     """Return a table: ways down, models and sizes of batches across."""
-    cells = [(model, size) for size in TITLES for model in MODELS]
+    cells = [(model, size) for size in TITLES for model in models_of(batches)]
     head = ["", *(f"{model}, {TITLES[size]}" for model, size in cells)]
     rows = []
     for way in WAYS:
@@ -131,7 +136,8 @@ def by_model(batches: list[dict], measure: Callable[[dict], float], digits: int)
 def by_data_set(batches: list[dict]) -> str:
     """Return coverage of bestcut for every data set and model."""
     names = sorted({b["name"] for b in batches})
-    head = ["", *(f"{model}, {TITLES[size]}" for size in TITLES for model in MODELS)]
+    models = models_of(batches)
+    head = ["", *(f"{model}, {TITLES[size]}" for size in TITLES for model in models)]
     rows = []
     for name in names:
         found = [
@@ -145,7 +151,7 @@ def by_data_set(batches: list[dict]) -> str:
                 held,
             )
             for size in TITLES
-            for model in MODELS
+            for model in models
         ]
         rows.append([name, *(shown(x) for x in found)])
     return table(head, rows)
@@ -218,9 +224,13 @@ def other_levels(batches: list[dict]) -> str:
 def page(results: Path) -> str:
     """Return all tables."""
     full, few = load(results, "problem"), load(results, "few_labels")
-    splits = len({(b["name"], b["model"], b["seed"]) for b in full})
+    seeds = {
+        model: len({b["seed"] for b in full if b["model"] == model})
+        for model in models_of(full)
+    }
+    told = ", ".join(f"{model} {count}" for model, count in seeds.items())
     parts = [
-        f"{splits} problems in the first part, {len(few)} batches in the second.",
+        f"Seeds, of each data set: {told}. Batches with few labels: {len(few)}.",
         "### Share of 90 % intervals that hold",
         by_model(full, held, 2),
         "### Mean interval (Winkler) score",
@@ -235,7 +245,7 @@ def page(results: Path) -> str:
         other_levels(full),
         "### Decisions: realised score less that of EUM on the same scores",
         table(
-            ["batch", *MODELS, "all models"],
+            ["batch", *models_of(full), "all models"],
             [
                 [
                     TITLES[size],
@@ -248,7 +258,7 @@ def page(results: Path) -> str:
                             ),
                             4,
                         )
-                        for model in MODELS
+                        for model in models_of(full)
                     ),
                     shown(gain(b for b in full if b["batch"] == size), 4),
                 ]
