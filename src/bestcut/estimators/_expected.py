@@ -76,9 +76,9 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
     calibration : {"posterior", "sigmoid", "isotonic", "temperature"} or None
         ``"posterior"``, the default, calibrates out-of-fold scores with
         `bestcut.calibrate`, and decides with the doubt that the labels leave about the
-        calibration. None takes the model's probabilities as they are. The others calibrate with
-        ``CalibratedClassifierCV``, without doubt; which of them there are depends on
-        the version of scikit-learn.
+        calibration. None takes the model's probabilities as they are. The others
+        calibrate with ``CalibratedClassifierCV``, without doubt; which of them there
+        are depends on the version of scikit-learn.
     cv : int, splitter, iterable or "prefit", default=5
         How calibration and ``scope="fixed"`` split the training data. With
         ``calibration="posterior"`` a row may be tested once at most, and ``"prefit"``
