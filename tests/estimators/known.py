@@ -71,7 +71,15 @@ each_frame = pytest.mark.parametrize(
     "frame", [pd.DataFrame, pytest.param(pl.DataFrame, marks=polars_is_known)]
 )
 each_way = pytest.mark.parametrize(
-    "make", [batch, fixed, posterior, posterior_fixed, holdout, folds]
+    "make",
+    [
+        batch,
+        fixed,
+        posterior,
+        pytest.param(posterior_fixed, marks=pytest.mark.slow),
+        holdout,
+        folds,
+    ],
 )
 
 

@@ -194,7 +194,13 @@ EDGES = {
 
 
 @pytest.mark.filterwarnings("ignore:.*outside the labelled scores")
-@pytest.mark.parametrize("scores", EDGES.values(), ids=EDGES)
+@pytest.mark.parametrize(
+    "scores",
+    [
+        pytest.param(x, marks=pytest.mark.slow if len(x) > 400 else (), id=name)
+        for name, x in EDGES.items()
+    ],
+)
 @pytest.mark.parametrize("metric", ["f1", "squared_count_error"])
 def test_any_batch_makes_a_page(scores, metric):
     report = make_report(
