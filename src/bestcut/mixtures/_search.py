@@ -95,7 +95,9 @@ class MixtureSearch:
         or when bounds leave nearly all of them, these are looked at one by one; if that
         would take too long, the bound says what may be missed.
         """
-        quick = self.metric.traits & {Trait.LINEAR, Trait.SEPARABLE}
+        # Precision among them, whose curve is flat where probabilities tie.
+        flat = {Trait.FACTORISED, Trait.SEPARABLE} <= self.metric.traits
+        quick = flat or Trait.LINEAR in self.metric.traits
         if quick and self.cuts.ranked.is_ranked:
             return self._best_of_curve()
         if self._is_short() or not np.isfinite(score_bound(self.metric, self.n)):

@@ -74,13 +74,9 @@ class Draws(ABC):
     def is_ranked(self) -> bool:
         """Return whether the instances are in descending order in every draw."""
 
+    @abstractmethod
     def draw(self, b: int) -> FloatArray:
         """Return one draw of all instances."""
-        step = max(_BLOCK // self.n_draws, 1)
-        parts = [
-            self.rows(i, min(i + step, self.n))[:, b] for i in range(0, self.n, step)
-        ]
-        return np.concatenate([*parts, np.empty(0)])
 
     @abstractmethod
     def places(self, edges: IndexArray) -> tuple[FloatArray, FloatArray, IndexArray]:
@@ -146,6 +142,10 @@ class ListedDraws(Draws):
     def rows(self, first: int, last: int) -> FloatArray:
         """Return the draws of instances `first` to `last` - 1: a row for each."""
         return self.table[first:last]
+
+    def draw(self, b: int) -> FloatArray:
+        """Return one draw of all instances."""
+        return np.ascontiguousarray(self.table[:, b])
 
     def taken(self, rows: IndexArray | BoolArray | slice) -> ListedDraws:
         """Return the draws of some instances, in the order given."""
@@ -247,6 +247,10 @@ class MappedDraws(Draws):
     def rows(self, first: int, last: int) -> FloatArray:
         """Return the draws of instances `first` to `last` - 1: a row for each."""
         return self.at(self.place[first:last])
+
+    def draw(self, b: int) -> FloatArray:
+        """Return one draw of all instances."""
+        return np.ascontiguousarray(self.at(self.place, slice(b, b + 1))[:, 0])
 
     def taken(self, rows: IndexArray | BoolArray | slice) -> MappedDraws:
         """Return the draws of some instances, in the order given."""
