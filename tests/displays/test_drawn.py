@@ -82,6 +82,9 @@ def test_a_display_draws_where_it_is_told_and_in_grey(name):
 def test_a_display_takes_the_smallest_batches(name, table):
     display = DRAW[name](UncertainProbabilities(table), None)
     display.figure_.canvas.draw()
+    (axes,) = display.figure_.axes
+    assert axes.has_data()
+    assert np.isfinite([*axes.get_xlim(), *axes.get_ylim()]).all()
 
 
 def ends_at(band, x):
