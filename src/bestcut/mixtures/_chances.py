@@ -87,7 +87,8 @@ class Chances:
         return chance / self.cuts.n_draws, error
 
 
-def _tolerance(metric: Metric, largest: float) -> float:
+def _tolerance(largest: float) -> float:
+    """Return how close utilities of that size may be and be the same."""
     return 16 * EPS * (largest if np.isfinite(largest) else 1.0)
 
 
@@ -156,7 +157,7 @@ def cuts_that_reach(
     and taken as a whole if its lower extreme has enough; another one is divided.
     """
     chances, metric = Chances(cuts), cuts.metric
-    tolerance = _tolerance(metric, cuts.largest)
+    tolerance = _tolerance(cuts.largest)
     asked = Question(metric.sign * score - tolerance, False, probability)
     reached = np.zeros(cuts.n + 1, dtype=np.bool_)
     wanted = np.concatenate([[0], np.cumsum(within)])
