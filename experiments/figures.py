@@ -18,7 +18,7 @@ from experiments.learn import mean_gains, promises  # noqa: E402
 from experiments.printed import METHODS, PAPER_METRICS, PRINTED  # noqa: E402
 from experiments.protocol import DATA_SETS  # noqa: E402
 from experiments.sizes import SIZES, coverage  # noqa: E402
-from experiments.tables import averages, table_rows  # noqa: E402
+from experiments.tables import CALIBRATIONS, averages, table_rows  # noqa: E402
 
 INK, GREY = "black", "0.5"
 
@@ -172,9 +172,9 @@ def sizes(cells: list[dict]):
 def promised(cells: list[dict]):
     """Draw promised F1 against what came, without and with calibration."""
     figure, axes = plt.subplots(
-        1, 3, figsize=(10, 4.1), sharex=True, sharey=True, layout="constrained"
+        2, 2, figsize=(8, 8.4), sharex=True, sharey=True, layout="constrained"
     )
-    for axis, kind in zip(axes, ("raw", "sigmoid", "isotonic"), strict=True):
+    for axis, kind in zip(axes.flat, CALIBRATIONS, strict=True):
         kept = [cell["scores"][kind]["f1"]["dta"] for cell in cells]
         axis.plot([0, 1], [0, 1], color=GREY, linewidth=1)
         x, y = ([k[key] for k in kept] for key in ("promised", "score"))
@@ -186,6 +186,6 @@ def promised(cells: list[dict]):
         axis.set_xlim(-0.03, 1.03)
         axis.set_ylim(-0.03, 1.03)
         _bare(axis)
-    axes[0].set_ylabel("F1 that came")
+    figure.supylabel("F1 that came")
     figure.supxlabel("Promised F1, one circle for each problem")
     return figure

@@ -176,7 +176,7 @@ def _findings(results: dict) -> str:
     draws = {k: sum(c[k] for c in results["draws"]) for k in results["draws"][0]}
     half, eum, same, fair = (over_metrics(cells, pair) for pair in PAIRS)
     near = {m: _off_by(results, m, without="scene") for m in ("baseline", "eum")}
-    raw, sigmoid, isotonic = (promises(cells, kind) for kind in CALIBRATIONS)
+    raw, sigmoid, isotonic, posterior = (promises(cells, kind) for kind in CALIBRATIONS)
     batch = mean_gains(
         results["sizes"], "carried", figures.large_sets(results["sizes"])
     )
@@ -204,8 +204,9 @@ def _findings(results: dict) -> str:
 - **Promised ranges were {"too narrow" if raw.covered < 0.85 else "kept"}**: of 90%
   ranges {percent(raw.covered)} held the score, {percent(sigmoid.covered)} after
   sigmoid and {percent(isotonic.covered)} after isotonic calibration. They know the
-  chance in the labels, not the error of the model; see
-  [below](#how-well-promises-were-kept)."""
+  chance in the labels, not the error of the model. **With `bestcut.calibrate`, which
+  knows both, {percent(posterior.covered)} did**; see
+  [below](#how-well-promises-were-kept) and [promises that hold](promises.md)."""
 
 
 def _figure1(results: dict) -> str:
@@ -426,8 +427,10 @@ def _calibrated(results: dict) -> str:
         f"""\
 ## The same with calibrated probabilities
 
-DTA trusts probabilities, so they were calibrated on five folds of the training rows
-(`CalibratedClassifierCV`, `ensemble=False`). EUM only ranks and stays as it is; so
+DTA trusts probabilities, so they were calibrated on five folds of the training rows:
+by a sigmoid and by isotonic regression (`CalibratedClassifierCV`, `ensemble=False`),
+and by the posterior of `bestcut.calibrate` on the out-of-fold scores, whose promised
+range holds the error of the calibration too. EUM only ranks and stays as it is; so
 does the oracle of a sigmoid. `bestcut.calibration_check` finds the test labels to fit
 {_list([f"{percent(share_calibrated(cells, k))} ({_kind(k)})" for k in CALIBRATIONS])}
 of the {len(cells)} problems at the 5% level.
@@ -444,11 +447,11 @@ Mean gain of DTA by calibration, over data sets: {_calibration_gains(cells)}."""
                     row.append(f"{value.mean():.3f}")
             row.append(f"{averages(cells, name, T, metric, 'eum').mean():.3f}")
             row.append(f"{averages(cells, name, T, metric, 'oracle').mean():.3f}")
-            promised, low, high = promised_interval(cells, name, T, metric, "sigmoid")
+            promised, low, high = promised_interval(cells, name, T, metric, "posterior")
             row.append(f"{promised:.3f} ({low:.3f} to {high:.3f})")
             rows.append(row)
-        head = ["", "DTA", "sigmoid", "isotonic", "Baseline", "sigmoid", "isotonic"]
-        head += ["EUM", "oracle", "promised (sigmoid)"]
+        head = ["", "DTA", *CALIBRATIONS[1:], "Baseline", *CALIBRATIONS[1:]]
+        head += ["EUM", "oracle", "promised (posterior)"]
         parts.append(f"### {title}, calibrated\n\n{table(head, rows)}")
     return "\n\n".join(parts)
 
@@ -566,21 +569,23 @@ over one threshold for all:
 
 def _promises(results: dict) -> str:
     cells, batches = results["tables"], results["sizes"]
+    fits = ("raw", "sigmoid", "posterior")
     rows = []
     for name in (*DATA_SETS, None):
         row = [DATA_SETS[name].title if name else "**all**"]
         for kind in CALIBRATIONS:
             p = promises(cells, kind, name)
             row += [percent(p.covered), signed(p.bias)]
-        row.append(percent(share_calibrated(cells, "raw", name)))
-        row.append(percent(share_calibrated(cells, "sigmoid", name)))
+        row += [percent(share_calibrated(cells, kind, name)) for kind in fits]
         rows.append(row)
     names = figures.large_sets(batches)
     chosen = [c for c in batches if c["name"] in names]
     small, large = coverage(chosen, SIZES[0]), coverage(chosen, SIZES[-1])
-    raw = promises(cells, "raw")
-    head = ["", "inside, as fitted", "off by", "inside, sigmoid", "off by"]
-    head += ["inside, isotonic", "off by", "fits, as fitted", "fits, sigmoid"]
+    raw, posterior = promises(cells, "raw"), promises(cells, "posterior")
+    head = [""]
+    for kind in CALIBRATIONS:
+        head += [f"inside, {_kind(kind)}", "off by"]
+    head += [f"fits, {_kind(kind)}" for kind in fits]
     return f"""\
 ## How well promises were kept
 
@@ -597,7 +602,9 @@ Of the {raw.n} scores, {percent(raw.too_low)} were below the range and
 {percent(raw.too_high)} above. The range holds the chance in the labels given right
 probabilities; it shrinks as the batch grows, while the error of the model stays. So
 small batches keep the promise ({percent(small)} at n = {SIZES[0]}) and large ones
-break it ({percent(large)} at n = {SIZES[-1]})."""
+break it ({percent(large)} at n = {SIZES[-1]}). The posterior adds the error of the
+calibration, and its ranges hold {percent(posterior.covered)}; its
+[own page](promises.md) has more models and batch sizes."""
 
 
 def _scale(results: dict) -> str:

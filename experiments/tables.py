@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -12,8 +13,9 @@ from experiments.printed import PAPER_METRICS
 from experiments.protocol import DATA_SETS, full_fit, half_fit
 
 CATALOGUE = tuple(bestcut.metrics.names(aliases=False))
-CALIBRATIONS = ("raw", "sigmoid", "isotonic")
+CALIBRATIONS = ("raw", "sigmoid", "isotonic", "posterior")
 TOLERANCE = 1e-12
+Probabilities = np.ndarray | bestcut.UncertainProbabilities
 
 
 def realised(metric: str, y_true: np.ndarray, y_pred: np.ndarray) -> float:
@@ -34,7 +36,7 @@ def oracle(metric: str, y_true: np.ndarray, scores: np.ndarray) -> float:
     return float(values.max() if chosen.greater_is_better else values.min())
 
 
-def promise(metric: str, y_true: np.ndarray, p: np.ndarray) -> dict:
+def promise(metric: str, y_true: np.ndarray, p: Probabilities) -> dict:
     """Decide by expected score; return what was promised and what came."""
     decision = bestcut.decide(p, metric)
     law = decision.distribution()
@@ -55,12 +57,23 @@ def tuned(metric: str, y_held, held, y_true, test) -> float:
     return realised(metric, y_true, test >= threshold)
 
 
-def by_calibration(metric: str, y: np.ndarray, p: np.ndarray) -> dict:
+def probabilities(full: dict, kind: str) -> Probabilities:
+    """Return the probabilities of the test rows after one calibration."""
+    if kind != "posterior":
+        return full[kind]
+    calibration = bestcut.calibrate(full["y_train"], full["out_of_fold"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # scores outside the labelled ones
+        return calibration(full["raw"])
+
+
+def by_calibration(metric: str, y: np.ndarray, p: Probabilities) -> dict:
     """Return what needs nothing but probabilities."""
+    mean = p.mean if isinstance(p, bestcut.UncertainProbabilities) else p
     return {
         "dta": promise(metric, y, p),
-        "baseline": realised(metric, y, p >= 0.5),
-        "oracle": oracle(metric, y, p),
+        "baseline": realised(metric, y, mean >= 0.5),
+        "oracle": oracle(metric, y, mean),
     }
 
 
@@ -72,6 +85,7 @@ def table_cell(
     full = array_cell(session, full_fit, at)
     halves = [array_cell(session, half_fit, at | {"half": h}) for h in range(n_halves)]
     y = full["y_test"]
+    known = {kind: probabilities(full, kind) for kind in CALIBRATIONS}
     scores: dict[str, dict] = {kind: {} for kind in CALIBRATIONS}
     for metric in CATALOGUE:
         own = by_calibration(metric, y, full["raw"])
@@ -86,7 +100,7 @@ def table_cell(
         scores["raw"][metric] = own
     for metric in PAPER_METRICS:
         for kind in CALIBRATIONS[1:]:
-            scores[kind][metric] = by_calibration(metric, y, full[kind])
+            scores[kind][metric] = by_calibration(metric, y, known[kind])
         scores["raw"][metric]["dta_half"] = [
             promise(metric, y, h["test"])["score"] for h in halves
         ]
@@ -98,8 +112,7 @@ def table_cell(
         "C": float(full["C"]),
         "C_half": [float(h["C"]) for h in halves],
         "calibration": {
-            kind: bestcut.calibration_check(y, full[kind]).p_value
-            for kind in CALIBRATIONS
+            kind: bestcut.calibration_check(y, p).p_value for kind, p in known.items()
         },
         "scores": scores,
     }
