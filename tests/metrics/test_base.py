@@ -63,16 +63,23 @@ def metric(request):
 
 # --- what a metric declares ---------------------------------------------------------
 
+FRACTIONAL = {
+    Trait.FRACTIONAL_LINEAR,
+    Trait.WITHOUT_C3,
+    Trait.RATIONAL_D,
+    Trait.ONE_SIGN,
+}
+
 
 @pytest.mark.parametrize(
     ("metric", "traits"),
     [
-        (LinearUtility(tp=1), {Trait.LINEAR, Trait.AFFINE}),
+        (LinearUtility(tp=1), {Trait.LINEAR, Trait.LINEAR_AT_CUT, Trait.AFFINE}),
         (get("cohen_kappa"), {Trait.AFFINE}),
         (get("mcc"), {Trait.AFFINE, Trait.SEPARABLE}),
         (get("gmean"), set()),
-        (get("f1"), {*Trait} - {Trait.LINEAR, Trait.SEPARABLE, Trait.FACTORISED}),
-        (get("jaccard"), {*Trait} - {Trait.LINEAR, Trait.AFFINE, Trait.SEPARABLE}),
+        (get("f1"), FRACTIONAL | {Trait.AFFINE}),
+        (get("jaccard"), FRACTIONAL | {Trait.FACTORISED}),
         (
             FractionalLinear(c=(0, 1, 0, 1), d=(0, 0, 1, -0.1)),
             {Trait.FRACTIONAL_LINEAR, Trait.AFFINE},
@@ -82,6 +89,31 @@ def metric(request):
 )
 def test_a_metric_declares_its_traits(metric, traits):
     assert metric.traits == traits
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        *map(get, NAMES),
+        LinearUtility(tp=2, fp=-1),
+        FractionalLinear(c=(1, 2, -1, 1), d=(1, 0, 1, 0)),
+    ],
+)
+def test_a_metric_is_linear_at_a_cut_exactly_if_it_says_so(metric):
+    n = 8
+    bend = 0.0
+    for k in range(n + 1):
+        score = {
+            (tp, fn): metric(tp, k, tp + fn, n)
+            for tp in range(k + 1)
+            for fn in range(n - k + 1)
+        }
+        for (tp, fn), here in score.items():
+            plane = score[0, 0]
+            plane += tp * (score.get((1, 0), 0.0) - score[0, 0])
+            plane += fn * (score.get((0, 1), 0.0) - score[0, 0])
+            bend = max(bend, abs(here - plane))
+    assert (bend < 1e-12) == (Trait.LINEAR_AT_CUT in metric.traits)
 
 
 @pytest.mark.parametrize("metric", [*map(get, NAMES), LinearUtility(tp=2, fp=-1)])

@@ -109,6 +109,9 @@ class Trait(Enum):
     ----------
     LINEAR
         A weighted sum of the four cells.
+    LINEAR_AT_CUT
+        A weighted sum of the four cells once the number of predicted positives is
+        given, as precision is: its expected scores need only mean probabilities.
     AFFINE
         Affine in TP once the numbers of predicted and of actual positives are given.
     SEPARABLE
@@ -127,6 +130,7 @@ class Trait(Enum):
     """
 
     LINEAR = "linear"
+    LINEAR_AT_CUT = "linear at a cut"
     AFFINE = "affine"
     SEPARABLE = "separable"
     FACTORISED = "factorised"
@@ -421,6 +425,8 @@ def _structure(c: Coefficients, d: Coefficients) -> frozenset[Trait]:
         own.add(Trait.AFFINE)
         if d[2] == 0 or d[0] == d[3] == 0:
             own.add(Trait.SEPARABLE)
+        if d[3] == 0:
+            own.add(Trait.LINEAR_AT_CUT)
     if d[1] + d[3] == 0:
         own.add(Trait.FACTORISED)  # the denominator sees only n_pos - tp
     return frozenset(own)

@@ -24,6 +24,7 @@ from bestcut.metrics._base import (
     Coefficients,
     FractionalLinearMetric,
     Metric,
+    Trait,
     ratio,
 )
 
@@ -444,6 +445,11 @@ class Markedness(_Share, AffineMetric):
 
     def __post_init__(self) -> None:
         check_finite_real(self.zero_division, name="zero_division")
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """The structure that solvers may rely on."""
+        return super().traits | {Trait.LINEAR_AT_CUT}
 
     def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return alpha, beta and delta."""

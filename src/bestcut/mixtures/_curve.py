@@ -14,7 +14,7 @@ _TOGETHER = 128  # cuts that are looked at together
 _SHORT = 600  # instances with which laws of all draws together take less time
 _SHORT_IF_GENERAL = 20_000
 _FEW_DRAWS = 16  # whose curves take less time than looking at every cut
-_QUICK = frozenset({Trait.LINEAR, Trait.SEPARABLE, Trait.AFFINE, Trait.FACTORISED})
+_QUICK = frozenset({Trait.SEPARABLE, Trait.AFFINE, Trait.FACTORISED})
 
 
 def mean_curve(ranked: RankedDraws, metric: Metric) -> tuple[FloatArray, FloatArray]:
@@ -24,7 +24,9 @@ def mean_curve(ranked: RankedDraws, metric: Metric) -> tuple[FloatArray, FloatAr
     that takes less time.
     """
     draws = ranked.draws
-    if Trait.LINEAR in metric.traits:  # then it is that of the mean probabilities
+    if (
+        Trait.LINEAR_AT_CUT in metric.traits
+    ):  # that of mean probabilities
         return curve_of(draws.mean(), metric).whole() if draws.n else _of_nobody(metric)
     quick = bool(metric.traits & _QUICK) or draws.n_draws <= _FEW_DRAWS
     most = _SHORT if quick else _SHORT_IF_GENERAL

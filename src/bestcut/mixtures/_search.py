@@ -95,10 +95,7 @@ class MixtureSearch:
         or when bounds leave nearly all of them, these are looked at one by one; if that
         would take too long, the bound says what may be missed.
         """
-        # Precision among them, whose curve is flat where probabilities tie.
-        flat = {Trait.FACTORISED, Trait.SEPARABLE} <= self.metric.traits
-        quick = flat or Trait.LINEAR in self.metric.traits
-        if quick and self.cuts.ranked.is_ranked:
+        if Trait.LINEAR_AT_CUT in self.metric.traits:
             return self._best_of_curve()
         if self._is_short() or not np.isfinite(score_bound(self.metric, self.n)):
             return self._look_at_all()
