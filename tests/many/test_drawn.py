@@ -1,5 +1,6 @@
 """Many problems with draws of their probabilities: as by enumeration of all labels."""
 
+import weakref
 from itertools import pairwise, product
 
 import numpy as np
@@ -258,6 +259,21 @@ def test_groups_are_what_decide_would_choose(metric, jobs):
         assert found.n_positive[i] == one.n_positive
         assert found.threshold[i] == one.threshold
         assert (found.error[i], found.gap[i]) == (one.error, one.gap)
+
+
+def test_the_laws_of_a_group_are_not_kept(monkeypatch):
+    made, alive = [], []
+
+    def counted(*arguments, **options):
+        alive.append(sum(one() is not None for one in made))
+        found = bestcut.decide(*arguments, **options)
+        made.append(weakref.ref(found))
+        return found
+
+    monkeypatch.setattr("bestcut.many._each.decide", counted)
+    draws = np.random.default_rng(4).random((5, 60))
+    decide_each(UncertainProbabilities(draws), groups=np.arange(60) // 3)
+    assert alive == [0] * 20
 
 
 @pytest.mark.parametrize("draws", [1, 3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._decide import Decision, decide
+from bestcut._decide import decide
 from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
 from bestcut._validation import (
     check_bounds,
@@ -197,34 +198,47 @@ def _decide_drawn_groups(
     ends = np.cumsum(np.bincount(member_of, minlength=names.size))
     members = np.split(order, ends[:-1]) if names.size else []
     low, high = check_bounds(*bounds, n=_ANY)
-    each = decide_drawn([p._taken(i) for i in members], metric, (low, high), threads)
-    together = decisions_of(each, metric)
+    together = decide_drawn(map(p._taken, members), metric, (low, high), threads)
     labels = np.zeros(len(p), dtype=np.bool_)
     labels[order] = together.labels
     return replace(together, labels=labels, groups=names)
 
 
+class _Facts(NamedTuple):
+    """What is kept of a decision; it holds the laws of its counts, which are large."""
+
+    labels: BoolArray
+    n_positive: int
+    threshold: float
+    expected_score: float
+    error: float
+    gap: float
+    gap_scope: str
+
+
 def decide_drawn(
-    problems: list[UncertainProbabilities],
+    problems: Iterable[UncertainProbabilities],
     metric: Metric,
     limits: tuple[int, int],
     threads: int,
-) -> list[Decision]:
-    """Decide each of some problems whose probabilities are known as draws."""
+) -> Decisions:
+    """Decide each of some problems whose probabilities are known as draws.
+
+    The labels are those of one problem after the other.
+    """
     low, high = limits
 
-    def one(p: UncertainProbabilities) -> Decision:
+    def facts(p: UncertainProbabilities) -> _Facts:
         n = len(p)
-        return decide(p, metric, min_positives=min(low, n), max_positives=min(high, n))
+        least, most = min(low, n), min(high, n)
+        found = decide(p, metric, min_positives=least, max_positives=most)
+        return _Facts(*(getattr(found, name) for name in _Facts._fields))
 
     if threads == 1:
-        return [one(p) for p in problems]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(one, problems))
-
-
-def decisions_of(each: list[Decision], metric: Metric) -> Decisions:
-    """Put decisions together, one after the other."""
+        each = list(map(facts, problems))
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            each = list(pool.map(facts, problems))
     scopes = {one.gap_scope for one in each}
     return Decisions(
         np.concatenate([np.zeros(0, dtype=np.bool_), *(one.labels for one in each)]),

@@ -33,7 +33,7 @@ from bestcut._validation import (
 )
 from bestcut.many._average import PredictionSet
 from bestcut.many._drawn import DrawnMatrix, columns_of_draws
-from bestcut.many._each import ONE_BY_ONE, decide_drawn, decide_each, decisions_of
+from bestcut.many._each import ONE_BY_ONE, decide_drawn, decide_each
 from bestcut.metrics import Metric, get, require_ranking
 from bestcut.scores import MixedPrediction, Prediction, ScoreDistribution
 from bestcut.search import gap_in_words
@@ -195,7 +195,7 @@ def _decide_drawn(
         problems = [drawn.row(i) for i in range(rows)]
     size = {"micro": rows * columns, "macro": rows, "samples": columns}[average]
     limits = check_bounds(*bounds, n=size)
-    many = decisions_of(decide_drawn(problems, metric, limits, threads), metric)
+    many = decide_drawn(problems, metric, limits, threads)
     labels, each = many.labels, many.expected_score
     labels = labels.reshape(columns, rows).T if average == "macro" else labels
     error, gap = (float(x.max(initial=0.0)) for x in (many.error, many.gap))
