@@ -89,6 +89,41 @@ def test_people_are_told_how_scores_were_calibrated(places):
     assert max(map(len, lines)) <= 60
 
 
+def test_each_group_is_decided_as_the_library_does(places):
+    options = ["--group-by", "y", "--max-positives", "9", "--metric", "mcc"]
+    line = ["decide", "new.csv", "--proba", "s", *LABELS, *options, "-o", "out.csv"]
+    found = json.loads(run(*line, "--json").stdout)
+    calibration, p = known()
+    groups = np.arange(40) % 2
+    many = bestcut.decide_each(p, "mcc", groups=groups, max_positives=9)
+    assert found == {
+        "metric": "mcc",
+        "groups": 2,
+        "rows": 40,
+        "positive": int(many.n_positive.sum()),
+        "groups_left_empty": 0,
+        "mean_expected_score": float(many.expected_score.mean()),
+        "error": float(many.error.max()),
+        "gap": float(many.gap.max()),
+        "gap_scope": many.gap_scope,
+        "calibrated": {
+            "file": "old.csv",
+            "labels": 60,
+            "positives": int(TRUTH.sum()),
+            "draws": 200,
+            "score_range": list(calibration.score_range),
+            "warnings": [],
+        },
+    }
+    table = pl.read_csv(places / "out.csv")
+    np.testing.assert_array_equal(table["decision"].to_numpy() == 1, many.labels)
+    lines = run(*line).stderr.splitlines()
+    assert lines[-2:] == [
+        f"mean expected score:   {many.expected_score.mean():.4g}",
+        f"calibrated on:         60 labels, {TRUTH.sum()} positive",
+    ]
+
+
 def test_expect_says_what_the_library_says(places):
     options = ["--pred", "yhat", "--label", "y", "--metric", "f1,mcc"]
     line = ["expect", "new.csv", "--proba", "s", *options, *LABELS]
@@ -228,9 +263,11 @@ def test_scores_beyond_the_labels_are_a_line_on_standard_error(places):
         f"the labelled scores, {low:.6g} to {high:.6g}: their probabilities are taken "
         "to be those at the end of that range. Label some of them."
     )
-    for command in (["decide"], ["expect", "--pred", "yhat"], ["compare"]):
+    groups = ["decide", "--group-by", "yhat"]
+    for command in (["decide"], groups, ["expect", "--pred", "yhat"], ["compare"]):
         found = run(command[0], "far.csv", "--proba", "s", *command[1:], *LABELS)
         assert found.stderr.splitlines()[0] == line
+        assert found.stderr.count("warning") == 1
     # A reader of JSON on standard error gets nothing but that.
     found = run("decide", "far.csv", "--proba", "s", *LABELS, "--json")
     facts = json.loads(found.stderr)
@@ -255,6 +292,8 @@ def test_no_new_rows_are_no_trouble(places):
     found = run("decide", "none.csv", "--proba", "s", *LABELS, "--json", "-o", "o.csv")
     facts = json.loads(found.stdout)
     assert (facts["rows"], facts["score_threshold"]) == (0, None)
+    found = run("decide", "none.csv", "--proba", "s", *LABELS, "--group-by", "yhat")
+    assert "groups:                0\n" in found.stderr
     run("expect", "none.csv", "--proba", "s", "--pred", "yhat", *LABELS)
     run("compare", "none.csv", "--proba", "s", *LABELS)
 
@@ -275,9 +314,17 @@ REFUSED = {
         "--calibrate-proba s",
         "--calibrate-proba is given, and --calibrate is not. Name the file of",
     ),
-    "groups": (
-        f"{FIRST} --group-by y",
-        "--group-by does not take --calibrate. Pass a file for each group",
+    "groups with a goal": (
+        f"{FIRST} --group-by y --goal quantile=0.1",
+        "--group-by takes neither --at-least nor --goal",
+    ),
+    "groups with a condition": (
+        f"{FIRST} --group-by y --at-least precision=0.5@80%",
+        "--group-by takes neither --at-least nor --goal",
+    ),
+    "groups that are not there": (
+        f"{FIRST} --group-by z",
+        "new.csv: has no column 'z'. Name one with --group-by; it has: s, yhat, y.",
     ),
     "missing file": (
         "--calibrate no.csv --calibrate-label y",
@@ -355,7 +402,8 @@ def test_new_scores_must_be_finite(places, monkeypatch, bad, large):
     if large:
         monkeypatch.setattr("bestcut.cli._decide.LARGE", -1)
     (places / "new.csv").write_text(f"a,s,yhat\n1,0.5,1\n1,{bad},0\n")
-    for command in (["decide"], ["expect", "--pred", "yhat"], ["compare"]):
+    groups = ["decide", "--group-by", "yhat"]
+    for command in (["decide"], groups, ["expect", "--pred", "yhat"], ["compare"]):
         name, *more = command
         line = complaint(call(name, "new.csv", "--proba", "s", *more, *LABELS))
         assert line.startswith("new.csv: column 's', row 2: ")

@@ -22,6 +22,8 @@ COMMANDS = {
         " --max-positives 100 -o out.csv; ls; cat out.csv",
         "bestcut decide scores.csv --proba p --calibrate scores.csv --calibrate-label"
         " label --at-least precision=0.3@90% -o out.csv; tail -n 1 out.csv",
+        "bestcut decide scores.csv --proba p --calibrate scores.csv --calibrate-label"
+        " label --group-by query -o out.csv; tail -n 1 out.csv",
     ],
     "expect": [
         "bestcut expect scores.csv --proba p --pred yhat --label label --metric f1,mcc",

@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 
 import bestcut
-from bestcut._types import BoolArray
+from bestcut._types import FloatArray
 from bestcut.cli._calibrate import Labelled, calibrate_options
 from bestcut.cli._options import (
     file_argument,
@@ -104,9 +104,6 @@ def decide(
         raise Problem(message)
     if labelled is not None:
         refuse_input_as_output(labelled.where, output)
-        if group_by is not None:
-            message = "--group-by does not take --calibrate"
-            raise Problem(message, "Pass a file for each group, without --group-by.")
     source = open_source(file, kind)
     target = source.kind if output == "-" else format_of(output, kind)
     bounds: dict[str, Any] = {
@@ -125,8 +122,9 @@ def decide(
     if group_by is not None:
         source.check_new(name)
         with Console(stderr=True).status("Deciding"):  # on a terminal only
-            facts, labels = _decide_groups(source, proba, metric, bounds, group_by)
-            write_labels(source, output, target, name, labels)
+            many = _decide_groups(source, proba, metric, bounds, group_by, labelled)
+            write_labels(source, output, target, name, many.labels)
+        facts = facts_of_many(many, labelled)
     elif source.is_larger_than(LARGE) and not in_one_piece:
         facts = decide_source(source, output, target, **settings)
     else:
@@ -152,12 +150,16 @@ def _decide_groups(
     metric: Metric,
     bounds: dict[str, Any],
     group_by: str,
-) -> tuple[dict[str, Any], BoolArray]:
-    """Return what to say about a decision for each group, and all labels."""
-    p = source.probabilities(proba)
+    labelled: Labelled | None,
+) -> bestcut.Decisions:
+    """Return a decision for each group; all rows are calibrated together."""
+    p: FloatArray | bestcut.UncertainProbabilities = (
+        source.probabilities(proba)
+        if labelled is None
+        else labelled.probabilities(source, proba)
+    )
     groups = source.groups(group_by, "--group-by")
-    many = bestcut.decide_each(p, metric, groups=groups, **bounds)
-    return facts_of_many(many), many.labels
+    return bestcut.decide_each(p, metric, groups=groups, **bounds)
 
 
 def _conditions(

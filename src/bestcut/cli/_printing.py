@@ -65,9 +65,12 @@ def shares_of_variance(labels: float, calibration: float) -> str:
     return f"labels {share}%, calibration {100 - share}%"
 
 
-def facts_of_many(many: bestcut.Decisions) -> dict[str, Any]:
+def facts_of_many(
+    many: bestcut.Decisions, labelled: Labelled | None = None
+) -> dict[str, Any]:
     """Return what to say about a decision for each of many groups."""
     count = many.n_positive.size
+    made = {} if labelled is None else {"calibrated": labelled.facts()}
     return {
         "metric": many.metric.name,
         "groups": count,
@@ -78,6 +81,7 @@ def facts_of_many(many: bestcut.Decisions) -> dict[str, Any]:
         "error": float(many.error.max(initial=0.0)),
         "gap": float(many.gap.max(initial=0.0)),
         "gap_scope": many.gap_scope,
+        **made,
     }
 
 
@@ -94,9 +98,10 @@ def print_facts(facts: dict[str, Any], *, as_json: bool, err: bool) -> None:
     names = {"interval_90": "90% between", "goal_value": facts.get("goal", "")}
     facts = dict(facts)
     if made := facts.pop("calibrated", None):
-        shares = shares_of_variance(facts["std_labels"], facts["std_calibration"])
+        if "std_labels" in facts:  # of one decision, not of many
+            stds = facts["std_labels"], facts["std_calibration"]
+            facts["variance_comes_from"] = shares_of_variance(*stds)
         labels, positives = _shown(made["labels"]), _shown(made["positives"])
-        facts["variance_comes_from"] = shares
         facts["calibrated_on"] = f"{labels} labels, {positives} positive"
     for key, value in facts.items():
         if key not in _FOR_MACHINES:

@@ -24,9 +24,7 @@ def mean_curve(ranked: RankedDraws, metric: Metric) -> tuple[FloatArray, FloatAr
     that takes less time.
     """
     draws = ranked.draws
-    if (
-        Trait.LINEAR_AT_CUT in metric.traits
-    ):  # that of mean probabilities
+    if Trait.LINEAR_AT_CUT in metric.traits:  # that of mean probabilities
         return curve_of(draws.mean(), metric).whole() if draws.n else _of_nobody(metric)
     quick = bool(metric.traits & _QUICK) or draws.n_draws <= _FEW_DRAWS
     most = _SHORT if quick else _SHORT_IF_GENERAL
