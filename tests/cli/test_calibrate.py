@@ -136,11 +136,29 @@ def test_expect_says_what_the_library_says(places):
     assert row["std_calibration"] == score.std_calibration
     assert row["p_value"] == score.surprise(row["realised"]).p_value
     assert found["calibrated"]["labels"] == 60
-    assert "calibration" not in found  # a check of known probabilities
+    check = bestcut.calibration_check(np.arange(40) % 2, known()[1])
+    assert found["calibration"] == check.verdict
     text = run(*line).stdout
+    assert " ".join(text.split()).endswith(check.verdict)
     assert "sd calib." in text.splitlines()[0]
     assert "covers chance in the labels and doubt" in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_more_labels_than_can_soon_be_checked_are_not(places, monkeypatch):
+    options = ["--pred", "yhat", "--label", "y", *LABELS]
+    line = ["expect", "new.csv", "--proba", "s", *options]
+    monkeypatch.setattr("bestcut.cli._expect.MOST_CHECKED", 40)
+    assert "The labels do not fit" in run(*line).stdout
+    monkeypatch.setattr("bestcut.cli._expect.MOST_CHECKED", 39)
+    said = (
+        "The 40 labels were not held against the calibrated probabilities, as it would "
+        "take long; 39 or fewer are. Pass a random part of the rows."
+    )
+    assert " ".join(run(*line).stdout.split()).endswith(said)
+    assert json.loads(run(*line, "--json").stdout)["calibration"] == said
+    known = ["expect", "new.csv", "--proba", "yhat", *options[:4]]
+    assert "were not held" not in run(*known).stdout  # known probabilities are quick
 
 
 def test_compare_says_what_the_library_says(places):

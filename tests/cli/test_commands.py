@@ -28,6 +28,8 @@ COMMANDS = {
     "expect": [
         "bestcut expect scores.csv --proba p --pred yhat --label label --metric f1,mcc",
         "bestcut expect scores.csv --proba p --pred yhat --json",
+        "bestcut expect scores.csv --proba p --pred yhat --label label"
+        " --calibrate scores.csv --calibrate-label label",
     ],
     "compare": ["bestcut compare scores.csv --proba p"],
     "check": [

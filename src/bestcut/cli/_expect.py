@@ -21,6 +21,7 @@ from bestcut.cli._printing import print_json, print_table, print_text
 from bestcut.files.sources import open_source, steps
 from bestcut.metrics import Metric
 
+MOST_CHECKED = 100_000  # labels of calibrated scores, which take half a minute
 _HEADS = {
     "low": "90% from",
     "high": "to",
@@ -52,7 +53,7 @@ def expect(
     """Say what predictions will score, before labels are known.
 
     With --label, also what they did score, and whether the labels fit the
-    probabilities (not with --calibrate).
+    probabilities.
 
     \b
     Example:
@@ -73,21 +74,32 @@ def expect(
         for chosen in metric:
             rows.append(_expected(p, labels, truth, chosen, labelled))
             advance(1)
-    check = None
-    if truth is not None and labelled is None:
-        check = bestcut.calibration_check(truth, p)
+        if truth is not None:
+            step("Checking the labels", None)
+        verdict = None if truth is None else _verdict(truth, p, labelled)
     if labelled is not None:
         labelled.warn()
     if as_json:
-        verdict = {} if check is None else {"calibration": check.verdict}
+        checked = {} if verdict is None else {"calibration": verdict}
         made = {} if labelled is None else {"calibrated": labelled.facts()}
-        print_json({"scores": rows} | verdict | made)
+        print_json({"scores": rows} | checked | made)
         return
     print_table([_HEADS.get(x, x) for x in rows[0]], [list(r.values()) for r in rows])
     if labelled is not None:
         print_text(f"{labelled.sentence()} {COVERS}")
-    if check is not None:
-        print_text(check.verdict)
+    if verdict is not None:
+        print_text(verdict)
+
+
+def _verdict(truth: BoolArray, p: Any, labelled: Labelled | None) -> str:
+    """Return in words whether labels fit the probabilities."""
+    if labelled is not None and truth.size > MOST_CHECKED:
+        return (
+            f"The {truth.size} labels were not held against the calibrated "
+            f"probabilities, as it would take long; {MOST_CHECKED} or fewer are. Pass "
+            "a random part of the rows."
+        )
+    return bestcut.calibration_check(truth, p).verdict
 
 
 def _expected(
