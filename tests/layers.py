@@ -19,6 +19,7 @@ LAYERS = [
     "_types",
     "_errors",
     "_validation",
+    "_stored",
     "metrics",
     "counts",
     "uncertain",

@@ -288,6 +288,25 @@ def test_bytes_and_pickles_come_back(method):
             assert other.score_range == calibration.score_range
 
 
+# What version 1 stored of calibrate([0, 1], [-1, 4], n_draws=1).
+STORED = bytes.fromhex(
+    "626573746375742e63616c6962722e000100013fd38b00010200000000000000010000000000"
+    "00000100000002000000000000000000f0bf0000000000001040000000000000f0bf00000000"
+    "0000104038eb1094c30caa3f3d8bd1f20e6ee43f"
+)
+
+
+def test_the_stored_form_stays_as_it_is():
+    again = Calibration.from_bytes(STORED)
+    assert again.to_bytes() == STORED
+    assert (again.method, again.n_labelled, again.n_positive) == ("auto", 2, 1)
+    assert again.score_range == (-1.0, 4.0)
+    assert again.knots.tolist() == [-1.0, 4.0]
+    assert again.values.tolist() == [
+        [float.fromhex("0x1.a0cc39410eb38p-5"), float.fromhex("0x1.46e0ef2d18b3dp-1")]
+    ]
+
+
 def test_every_truncation_is_refused():
     data = payload()
     for end in range(len(data)):

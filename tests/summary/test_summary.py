@@ -30,6 +30,24 @@ def test_bytes_come_back():
         assert ScoreSummary.from_bytes(kind).n == summary.n
 
 
+# What version 1 stores for [0.5, 0.25, 0.25, 0.0, 1.0].
+STORED = bytes.fromhex(
+    "626573746375742e73756d6d617279000100040000000c9dfcc1000001000000000000000000"
+    "000000000000000000000000000000000000000000000000000000000000013e020000000000"
+    "000000000000000000c0000000000000004000000000000000c00000000000000040013f0100"
+    "000000000000000000000000f0bf000000000000f03f000000000000f0bf000000000000f03f"
+    "ff7f010000000000000000000000000000000000000000000000000000000000000000000000"
+    "00000000"
+)
+
+
+def test_the_stored_form_stays_as_it_is():
+    summary = ScoreSummary.from_scores([0.5, 0.25, 0.25, 0.0, 1.0])
+    assert summary.to_bytes() == STORED
+    again = ScoreSummary.from_bytes(STORED)
+    assert (again.n, again.expected_positives) == (5, 2.0)
+
+
 def test_bytes_are_few():
     shape = geometry()
     fullest = np.unique(np.concatenate([shape.low, shape.high]))

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import struct
 import warnings
-import zlib
 from typing import Any
 
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._stored import Form
 from bestcut._types import FloatArray
 from bestcut._validation import (
     check_finite_scores,
-    check_kind,
     check_labels,
     check_option,
     check_whole_number,
@@ -41,9 +40,8 @@ _PROBABILITY, _ANY = 0, 1  # kinds of scores; part of the stored form
 _LOWEST, _HIGHEST = -750.0, 40.0  # beyond the logit of every float inside (0, 1)
 _LARGEST = 1e150  # so that squares are numbers
 
-_MAGIC, _VERSION = b"bestcut.calibr.\0", 1
-_HEADER = struct.Struct("<16sHI")  # magic, version, checksum of what follows
 _FACTS = struct.Struct("<BBqqIIdd")  # method, kind, labels, positives, shape, range
+_FORM = Form(b"bestcut.calibr.\0", 1, errors.unreadable_calibration, least=_FACTS.size)
 _MOST_LABELS = 1 << 53
 _MOST_DRAWS = 100_000
 
@@ -237,12 +235,8 @@ class Calibration:
             *self.values.shape,
             *self.score_range,
         )
-        body = (
-            facts
-            + self.knots.astype("<f8").tobytes()
-            + self.values.astype("<f8").tobytes()
-        )
-        return _HEADER.pack(_MAGIC, _VERSION, zlib.crc32(body)) + body
+        knots, values = (x.astype("<f8").tobytes() for x in (self.knots, self.values))
+        return _FORM.packed(facts + knots + values)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Calibration:
@@ -270,8 +264,7 @@ class Calibration:
         >>> bool((again.values == calibration.values).all())
         True
         """
-        check_kind(data, bytes | bytearray | memoryview, name="data", called="bytes")
-        return cls(**_parts(bytes(data)))
+        return cls(**_parts(data))
 
     def __repr__(self) -> str:
         low, high = self.score_range
@@ -382,30 +375,11 @@ def _coordinate(scores: FloatArray, kind: int) -> FloatArray:
 # --- the stored form -----------------------------------------------------------------
 
 
-def _parts(data: bytes) -> dict[str, Any]:
+def _parts(data: Any) -> dict[str, Any]:
     """Return what a Calibration is made of, refusing what none can hold."""
-    if len(data) < _HEADER.size + _FACTS.size:
-        reason = f"it has {len(data)} bytes, fewer than a header"
-        raise errors.unreadable_calibration(reason)
-    magic, version, checksum = _HEADER.unpack_from(data)
-    body = data[_HEADER.size :]
+    body = _FORM.body(data, _wrong_size)
     method, kind, m, positives, rows, columns, low, high = _FACTS.unpack_from(body)
-    numbers = body[_FACTS.size :]
-    reason = ""
-    if magic != _MAGIC:
-        reason = "it begins with something else"
-    elif version != _VERSION:
-        reason = f"it is of version {version}, and this one reads {_VERSION}"
-    elif len(numbers) != 8 * columns * (rows + 1):
-        reason = (
-            f"it has {len(numbers)} bytes where {rows} maps with {columns} knots "
-            "should be"
-        )
-    elif zlib.crc32(body) != checksum:
-        reason = "its checksum is wrong"
-    if reason:
-        raise errors.unreadable_calibration(reason)
-    array = np.frombuffer(numbers, dtype="<f8").astype(np.float64)
+    array = np.frombuffer(body[_FACTS.size :], dtype="<f8").astype(np.float64)
     knots, values = array[:columns], array[columns:].reshape(rows, columns)
     facts_fit = (
         method < len(_NAMES)
@@ -429,6 +403,15 @@ def _parts(data: bytes) -> dict[str, Any]:
         "method": _NAMES[method],
         "score_range": (low, high),
     }
+
+
+def _wrong_size(body: bytes) -> str:
+    """Say what is wrong with the size of a stored calibration, if anything is."""
+    *_, rows, columns, _, _ = _FACTS.unpack_from(body)
+    size = len(body) - _FACTS.size
+    if size == 8 * columns * (rows + 1):
+        return ""
+    return f"it has {size} bytes where {rows} maps with {columns} knots should be"
 
 
 def _is_possible(knots: FloatArray, values: FloatArray, kind: int) -> bool:

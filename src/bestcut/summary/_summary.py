@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
 from typing import Any
 
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._stored import Form
 from bestcut._validation import check_bounds, check_kind, check_probabilities
 from bestcut.metrics import Metric, get, require_ranking
 from bestcut.summary._bins import BINS, MOMENTS, count_and_moments
 from bestcut.summary._bracket import Bracket
 from bestcut.summary._table import BinTable
 
-_MAGIC, _VERSION = b"bestcut.summary\0", 1
-_HEADER = struct.Struct("<16sHII")  # magic, version, bins, checksum of what follows
+_FORM = Form(b"bestcut.summary\0", 1, errors.unreadable_summary, counted=True)
 _RECORD = np.dtype([("bin", "<u2"), ("count", "<i8"), ("moments", "<f8", (MOMENTS,))])
 _MOST = 1 << 53  # instances; counts are exact as floats up to here
 
@@ -196,8 +194,7 @@ class ScoreSummary:
         records = np.empty(bins.size, dtype=_RECORD)
         records["bin"], records["count"] = bins, self._count[bins]
         records["moments"] = self._moments[:, bins].T
-        body = records.tobytes()
-        return _HEADER.pack(_MAGIC, _VERSION, bins.size, zlib.crc32(body)) + body
+        return _FORM.packed(records.tobytes(), bins.size)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> ScoreSummary:
@@ -224,8 +221,7 @@ class ScoreSummary:
         >>> bestcut.ScoreSummary.from_bytes(data).expected_positives
         0.75
         """
-        check_kind(data, bytes | bytearray | memoryview, name="data", called="bytes")
-        records = _records(bytes(data))
+        records = _records(data)
         summary = cls()
         bins = records["bin"].astype(np.intp)
         summary._count[bins] = records["count"]
@@ -239,28 +235,19 @@ class ScoreSummary:
         )
 
 
-def _records(data: bytes) -> Any:
+def _records(data: Any) -> Any:
     """Return the records of stored bytes, refusing what no summary can hold."""
-    if len(data) < _HEADER.size:
-        reason = f"it has {len(data)} bytes, fewer than a header"
-        raise errors.unreadable_summary(reason)
-    magic, version, bins, checksum = _HEADER.unpack_from(data)
-    body = data[_HEADER.size :]
-    reason = ""
-    if magic != _MAGIC:
-        reason = "it begins with something else"
-    elif version != _VERSION:
-        reason = f"it is of version {version}, and this one reads {_VERSION}"
-    elif len(body) != bins * _RECORD.itemsize:
-        reason = f"it has {len(body)} bytes where {bins} bins should be"
-    elif zlib.crc32(body) != checksum:
-        reason = "its checksum is wrong"
-    if reason:
-        raise errors.unreadable_summary(reason)
-    records = np.frombuffer(body, dtype=_RECORD)
+    records = np.frombuffer(_FORM.body(data, _wrong_size), dtype=_RECORD)
     if not _is_possible(records):
         raise errors.unreadable_summary(reason="it holds numbers that no scores have")
     return records
+
+
+def _wrong_size(body: bytes, bins: int) -> str:
+    """Say what is wrong with the size of some records, if anything is."""
+    if len(body) == bins * _RECORD.itemsize:
+        return ""
+    return f"it has {len(body)} bytes where {bins} bins should be"
 
 
 def _is_possible(records: Any) -> bool:
