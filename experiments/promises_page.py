@@ -54,21 +54,17 @@ def winkler(row: dict) -> float:
     return width(row) + MISSES * max(below, above, 0.0)
 
 
-def summary(
-    batches: Iterable[dict],
-    way: str,
-    measure: Callable[[dict], float],
-    metrics: tuple[str, ...] = (*METRICS, *AT_F1),
+def pooled(
+    batches: Iterable[dict], measure: Callable[[dict], float | None]
 ) -> tuple[float, float, int]:
     """Return the mean over data sets, its standard error, and how many splits.
 
-    The metrics of a split go together: its mean is one number.
+    `measure` returns one number for a split, or nothing if it does not count.
     """
     by_name: dict[str, list[float]] = {}
     for batch in batches:
-        rows = [r for r in batch["ways"].get(way, []) if r["metric"] in metrics]
-        if rows:
-            value = float(np.mean([measure(row) for row in rows]))
+        value = measure(batch)
+        if value is not None:
             by_name.setdefault(batch["name"], []).append(value)
     if not by_name:
         return np.nan, np.nan, 0
@@ -80,24 +76,35 @@ def summary(
     return float(np.mean(means)), float(np.sqrt(np.sum(errors)) / len(means)), splits
 
 
+def summary(
+    batches: Iterable[dict],
+    way: str,
+    measure: Callable[[dict], float],
+    metrics: tuple[str, ...] = (*METRICS, *AT_F1),
+) -> tuple[float, float, int]:
+    """Return what is `pooled` of a measure of intervals.
+
+    The metrics of a split go together: its mean is one number.
+    """
+
+    def mean(batch: dict) -> float | None:
+        rows = [r for r in batch["ways"].get(way, []) if r["metric"] in metrics]
+        return float(np.mean([measure(row) for row in rows])) if rows else None
+
+    return pooled(batches, mean)
+
+
 def gain(batches: Iterable[dict], over: str = "EUM") -> tuple[float, float, int]:
-    """Return the realised score of bestcut's decisions less that of others."""
-    by_name: dict[str, list[float]] = {}
-    for batch in batches:
+    """Return the realised score of bestcut's decisions less that of others, pooled."""
+
+    def apart(batch: dict) -> float:
         mine, other = (
             {r["metric"]: r["score"] for r in batch["ways"][way]}
             for way in ("bestcut", over)
         )
-        apart = float(np.mean([mine[m] - other[m] for m in METRICS]))
-        by_name.setdefault(batch["name"], []).append(apart)
-    if not by_name:
-        return np.nan, np.nan, 0
-    means = [np.mean(v) for v in by_name.values()]
-    errors = [
-        np.var(v, ddof=1) / len(v) if len(v) > 1 else 0.0 for v in by_name.values()
-    ]
-    splits = sum(map(len, by_name.values()))
-    return float(np.mean(means)), float(np.sqrt(np.sum(errors)) / len(means)), splits
+        return float(np.mean([mine[m] - other[m] for m in METRICS]))
+
+    return pooled(batches, apart)
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
