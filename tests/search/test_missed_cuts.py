@@ -38,7 +38,7 @@ def test_a_root_that_is_steep_where_nearly_all_positives_are_found():
     assert_promise(decision, ExactCuts(p, [*some, 100_000]), metric)
 
 
-@pytest.mark.parametrize("n", [3000, 20_000])
+@pytest.mark.parametrize("n", [3000, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_bumps_that_no_sample_of_scores_sees(n):
     """An even power whose lower end is lost, and so the bound on the score."""
     p = np.random.default_rng(0).beta(0.5, 2, n)
