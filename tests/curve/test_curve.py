@@ -51,10 +51,14 @@ def test_the_whole_curve_is_right_where_cumulants_take_over(name):
 REFERENCE = 1e-13  # what laws built one by one may round, of metrics of at most 1
 
 
-def exact_at(eta, k, metric):
-    """E[metric] of one cut from two laws built instance by instance."""
-    above = poisson_binomial_window(eta[:k], tail=1e-19)
-    below = poisson_binomial_window(eta[k:], tail=1e-19)
+def laws_at(eta, k):
+    """Return the laws of both sides of a cut, built instance by instance."""
+    return tuple(poisson_binomial_window(p, tail=1e-19) for p in (eta[:k], eta[k:]))
+
+
+def exact_at(eta, k, metric, laws):
+    """E[metric] of one cut from its two laws."""
+    above, below = laws
     a = above.counts[:, None]
     score = metric.score(a, float(k), a + below.counts, float(eta.size))
     return above.pmf @ np.broadcast_to(score, (a.size, below.pmf.size)) @ below.pmf
@@ -63,9 +67,10 @@ def exact_at(eta, k, metric):
 def assert_values_at(eta, names, cuts):
     curves = {name: curve_of(eta, bestcut.metrics.get(name)) for name in names}
     for k in cuts:
+        laws = laws_at(eta, k)
         for name, curve in curves.items():
             metric = bestcut.metrics.get(name)
-            truth = exact_at(eta, k, metric)
+            truth = exact_at(eta, k, metric, laws)
             j = min(
                 int(np.searchsorted(curve.edges, k, side="right")) - 1,
                 curve.edges.size - 2,
