@@ -10,7 +10,6 @@ from bestcut.search import best_cut
 from curve.known import BETA, probabilities
 from helpers import NAMES
 
-
 LAWS = [*BETA, "two-point", "tied"]
 
 
