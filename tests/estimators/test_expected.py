@@ -163,20 +163,27 @@ def best_expected(p, metric):
     return better(scores.values())
 
 
-@pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize(
-    "inner",
-    [
-        GaussianNB(),
-        DecisionTreeClassifier(max_depth=2, random_state=0),
-        RandomForestClassifier(5, max_depth=2, random_state=0),
-    ],
-    ids=["smooth", "tied", "partly tied"],
-)
-@pytest.mark.parametrize(
-    "cv", [4, StratifiedKFold(3, shuffle=True, random_state=0), KFold(2)], ids=str
-)
-def test_the_threshold_is_the_best_on_out_of_fold_probabilities(metric, inner, cv):
+INNER = {
+    "smooth": GaussianNB(),
+    "tied": DecisionTreeClassifier(max_depth=2, random_state=0),
+    "partly tied": RandomForestClassifier(5, max_depth=2, random_state=0),
+}
+SPLITS = [4, StratifiedKFold(3, shuffle=True, random_state=0), KFold(2)]
+
+
+def some_fits():
+    """Return metrics, models and splits; any two of them meet in a fast test."""
+    for i, metric in enumerate(METRICS):
+        for j, kind in enumerate(INNER):
+            for k, cv in enumerate(SPLITS):
+                marks = () if (i + j + k) % 3 == 0 else pytest.mark.slow
+                name = f"{metric}-{kind}-{cv}"
+                yield pytest.param(metric, kind, cv, marks=marks, id=name)
+
+
+@pytest.mark.parametrize(("metric", "kind", "cv"), list(some_fits()))
+def test_the_threshold_is_the_best_on_out_of_fold_probabilities(metric, kind, cv):
+    inner = INNER[kind]
     model = fitted(metric, inner, scope="fixed", cv=cv)
     p = cross_val_predict(inner, X[TRAIN], Y[TRAIN], cv=cv, method="predict_proba")
     p = p[:, 1]

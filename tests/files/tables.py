@@ -15,6 +15,13 @@ from bestcut.files.sources import FORMATS  # noqa: E402
 PLAIN = {name: each.suffixes[0].removeprefix(".") for name, each in FORMATS.items()}
 ENDINGS = list(PLAIN.values())
 PACKED = [f"{ending}.gz" for ending in ENDINGS]
+# One format of each way to copy is fast to test: bytes of text, and frames of polars.
+EACH_WAY = [
+    ending
+    if ending in ("csv", "parquet")
+    else pytest.param(ending, marks=pytest.mark.slow)
+    for ending in ENDINGS
+]
 # Those that hold columns of numbers, also without rows. NDJSON names its columns in
 # every row, and has no nan.
 FRAMES = [PLAIN[x] for x in FORMATS if FORMATS[x].is_typed and x != "ndjson"]

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from files.tables import ENDINGS, table, write
+from files.tables import EACH_WAY, table, write
 
 INTERRUPTED = """
 import os, signal, sys, time
@@ -32,7 +32,7 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize("name", ENDINGS)
+@pytest.mark.parametrize("name", EACH_WAY)
 def test_an_interrupted_copy_leaves_the_old_file(tmp_path, name):
     source = write(table([0.5, 0.25] * 300), tmp_path / f"x.{name}")
     output = tmp_path / f"y.{name}"
@@ -44,7 +44,7 @@ def test_an_interrupted_copy_leaves_the_old_file(tmp_path, name):
     assert output.read_text() == "old"
 
 
-@pytest.mark.parametrize("name", ENDINGS)
+@pytest.mark.parametrize("name", EACH_WAY)
 def test_a_full_disk_leaves_the_old_file(tmp_path, name):
     source = write(table(np.tile([0.5, 0.25], 20_000)), tmp_path / f"x.{name}")
     (tmp_path / f"y.{name}").write_text("old")

@@ -19,8 +19,23 @@ from bestcut.files.sources import open_source  # noqa: E402
 pytestmark = pytest.mark.usefixtures("small_batches")
 
 
-@pytest.mark.parametrize("name", ENDINGS + PACKED)
-@pytest.mark.parametrize("metric", ["f1", "mcc", "squared_count_error"])
+def some_of(others, first, names):
+    """Return each file with the first of others; the rest is fast for some names."""
+    return [
+        pytest.param(
+            name,
+            other,
+            marks=() if other == first or name in names else pytest.mark.slow,
+        )
+        for other in others
+        for name in ENDINGS + PACKED
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    some_of(["f1", "mcc", "squared_count_error"], "f1", ["csv", "parquet.gz"]),
+)
 def test_every_format_gives_the_answer_of_decide(tmp_path, name, metric):
     p = np.random.default_rng(0).beta(0.3, 3, 200).round(3)
     frame = table(p)
@@ -60,8 +75,7 @@ def test_a_scan_of_several_files_is_taken_as_one(tmp_path):
         decide_file(scan, tmp_path / "z.parquet", proba="q")
 
 
-@pytest.mark.parametrize("name", ENDINGS + PACKED)
-@pytest.mark.parametrize("size", [1, 13, 64])
+@pytest.mark.parametrize(("name", "size"), some_of([1, 13, 64], 13, ENDINGS))
 def test_of_a_tie_across_batches_the_earliest_are_taken(
     tmp_path, name, size, monkeypatch
 ):

@@ -210,10 +210,12 @@ def test_the_search_by_itself_on_few_instances(seed, monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "law"), QUICK[:8])
-@pytest.mark.parametrize("bounds", [(0, 3000), (37, 411)])
-def test_the_search_by_itself(name, law, bounds, monkeypatch):
+def test_the_search_by_itself(name, law, monkeypatch):
     no_way_back(monkeypatch)
-    check_search(METRICS[name], descending(LAWS[law]), *bounds)
+    eta, metric = descending(LAWS[law]), METRICS[name]
+    whole = curve_of(eta, metric).whole()
+    for bounds in ((0, 3000), (37, 411)):
+        check_search(metric, eta, *bounds, whole)
 
 
 @pytest.mark.slow
