@@ -33,8 +33,10 @@ def draws():
         x_test = rng.normal(size=(N_TEST, 2))
         x = rng.normal(size=(TRAINING_SIZES[-1], 2))
         y = rng.random(x.shape[0]) < true_probability(x)
-        models = [LogisticRegression(C=1e6).fit(x[:m], y[:m]) for m in TRAINING_SIZES]
-        estimates = [model.predict_proba(x_test)[:, 1] for model in models]
+        model = LogisticRegression(C=1e6, solver="newton-cholesky")  # few features
+        estimates = [
+            model.fit(x[:m], y[:m]).predict_proba(x_test)[:, 1] for m in TRAINING_SIZES
+        ]
         out.append((true_probability(x_test), estimates))
     return out
 

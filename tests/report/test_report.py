@@ -273,8 +273,16 @@ EDGES = {
 }
 
 
-@pytest.mark.parametrize("metric", ["f1", "accuracy", "squared_count_error"])
-@pytest.mark.parametrize("p", EDGES.values(), ids=EDGES)
+def some_pages():
+    """Return batches and metrics; of the largest, one metric is fast."""
+    for name, p in EDGES.items():
+        for metric in ("f1", "accuracy", "squared_count_error"):
+            fast = len(p) < 100 or metric == "f1"
+            marks = () if fast else pytest.mark.slow
+            yield pytest.param(p, metric, marks=marks, id=f"{name}-{metric}")
+
+
+@pytest.mark.parametrize(("p", "metric"), list(some_pages()))
 def test_any_batch_makes_a_page(p, metric):
     report = make_report(p, metric)
     check_against_the_library(np.array(p), report, [report.scores[0].best])

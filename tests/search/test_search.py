@@ -46,7 +46,10 @@ def test_the_search_leaves_out_no_block_with_any_law_and_metric(law):
     assert_nothing_left_out(law, 3000, NAMES)
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(
+    "law",
+    [*LAWS[::2], *(pytest.param(law, marks=pytest.mark.slow) for law in LAWS[1::2])],
+)
 def test_the_search_leaves_out_no_block_of_many_instances(law):
     affine = [x for x in NAMES if Trait.AFFINE in bestcut.metrics.get(x).traits]
     assert_nothing_left_out(law, 40_000, sorted({*affine, "jaccard", "gmean"}))
