@@ -3,12 +3,15 @@
 from bestcut._errors import ExpressionError
 from bestcut.metrics._base import (
     Affine as Affine,
+    Concave as Concave,
     FractionalLinearMetric as FractionalLinearMetric,
     Linear as Linear,
     Metric,
     Trait,
+    affine_parts as affine_parts,
     common_denominator as common_denominator,
     is_affine as is_affine,
+    is_concave as is_concave,
     is_linear as is_linear,
     ratio as ratio,
 )

@@ -119,6 +119,14 @@ class Trait(Enum):
         `AffineMetric`.
     FACTORISED
         Affine in TP once the numbers of predicted positives and of FN are given.
+    CONCAVE
+        The utility is concave in TP and `n_pred` together once the number of actual
+        positives is given: a tangent plane is nowhere below it. Such a metric has
+        `tangent`.
+    CONVEX_SLOPE
+        Affine, and for each number of actual positives, between no and all predicted
+        positives, the slope in TP is nowhere negative and convex in `n_pred`, and the
+        utility at TP = 0 is convex or concave in `n_pred` below n/4 and above.
     FRACTIONAL_LINEAR
         A ratio of linear functions of (u, v, p), with coefficients c and d.
     WITHOUT_C3
@@ -134,6 +142,8 @@ class Trait(Enum):
     AFFINE = "affine"
     SEPARABLE = "separable"
     FACTORISED = "factorised"
+    CONCAVE = "concave"
+    CONVEX_SLOPE = "convex slope"
     FRACTIONAL_LINEAR = "fractional_linear"
     WITHOUT_C3 = "c3 = 0"
     RATIONAL_D = "rational d"
@@ -303,6 +313,45 @@ def is_affine(metric: Metric) -> TypeGuard[Affine]:
     return Trait.AFFINE in metric.traits
 
 
+class Concave(Protocol):
+    """A metric with the trait `CONCAVE`, as those see it who rely on the trait."""
+
+    def tangent(
+        self, tp: Any, n_pred: Any, n_pos: Any, n: Any
+    ) -> tuple[Any, Any, Any]:
+        """Return the score, and its slopes in `tp` and in `n_pred`."""
+
+
+def is_concave(metric: Metric) -> TypeGuard[Concave]:
+    """Return whether tangent planes are nowhere below the utility."""
+    return Trait.CONCAVE in metric.traits
+
+
+def affine_parts(
+    metric: Affine, n_pred: Any, n_pos: Any, n: Any
+) -> tuple[FloatArray, FloatArray]:
+    """Return the score at TP = 0, as if that were possible, and the slope in TP."""
+    alpha, beta, delta = np.broadcast_arrays(*metric.affine(n_pred, n_pos, n))
+    known = delta != 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = np.where(known, alpha / np.where(known, delta, 1.0), 0.0)
+        base = beta / np.where(known, delta, 1.0)
+    if not np.all(known):
+        base = np.where(known, base, metric.undefined(n_pred, n_pos, n))
+    return np.asarray(base, dtype=np.float64), slope
+
+
+def affine_tangent(
+    metric: Affine, tp: Any, n_pred: Any, n_pos: Any, n: Any
+) -> tuple[Any, Any, Any]:
+    """Return the tangent of a metric that is at most quadratic in `n_pred`."""
+    base, slope = affine_parts(metric, n_pred, n_pos, n)
+    after, before = (
+        affine_parts(metric, n_pred + x, n_pos, n)[0] for x in (0.5, -0.5)
+    )
+    return base + slope * tp, slope, after - before
+
+
 class AffineMetric(Metric):
     """A metric that is affine in TP once `n_pred` and `n_pos` are given.
 
@@ -312,12 +361,19 @@ class AffineMetric(Metric):
     """
 
     separable = False
+    structure: frozenset[Trait] = frozenset()  # besides
 
     @property
     def traits(self) -> frozenset[Trait]:
         """The structure that solvers may rely on."""
         own = {Trait.AFFINE, Trait.SEPARABLE} if self.separable else {Trait.AFFINE}
-        return super().traits | own
+        return super().traits | own | self.structure
+
+    def tangent(
+        self, tp: Any, n_pred: Any, n_pos: Any, n: Any
+    ) -> tuple[Any, Any, Any]:
+        """Return the score, and its slopes in `tp` and in `n_pred`, if concave."""
+        return affine_tangent(self, tp, n_pred, n_pos, n)
 
     @abstractmethod
     def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
@@ -362,6 +418,12 @@ class FractionalLinearMetric(Metric):
     def undefined(self, n_pred: Any, n_pos: Any, n: Any) -> Any:
         """Return the value where the denominator is 0."""
         return self.zero_division
+
+    def tangent(
+        self, tp: Any, n_pred: Any, n_pos: Any, n: Any
+    ) -> tuple[Any, Any, Any]:
+        """Return the score, and its slopes in `tp` and in `n_pred`, if concave."""
+        return affine_tangent(self, tp, n_pred, n_pos, n)
 
     def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
         """Evaluate without checks."""
@@ -427,6 +489,11 @@ def _structure(c: Coefficients, d: Coefficients) -> frozenset[Trait]:
             own.add(Trait.SEPARABLE)
         if d[3] == 0:
             own.add(Trait.LINEAR_AT_CUT)
+        if d[2] == 0:  # the denominator sees only actual positives
+            own.add(Trait.CONCAVE)
+        # 1 / (d0 n + d2 k + d3 s) is convex in k where the denominator is positive.
+        if (min(extremes) >= 0 and c[1] >= 0) or (max(extremes) <= 0 and c[1] <= 0):
+            own.add(Trait.CONVEX_SLOPE)
     if d[1] + d[3] == 0:
         own.add(Trait.FACTORISED)  # the denominator sees only n_pos - tp
     return frozenset(own)

@@ -256,6 +256,7 @@ class BalancedAccuracy(_Share, AffineMetric):
     name = "balanced_accuracy"
     label = "Balanced accuracy"
     separable = True
+    structure = frozenset({Trait.CONCAVE, Trait.CONVEX_SLOPE})
 
     def __post_init__(self) -> None:
         if self.zero_division != "drop":
@@ -315,6 +316,7 @@ class FowlkesMallows(_DegenerateAffine):
     name = "fowlkes_mallows"
     label = "Fowlkes-Mallows"
     separable = True
+    structure = frozenset({Trait.CONVEX_SLOPE})
 
     def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return alpha, beta and delta."""
@@ -344,6 +346,7 @@ class MCC(_DegenerateAffine):
     name = "mcc"
     label = "MCC"
     separable = True
+    structure = frozenset({Trait.CONVEX_SLOPE})
 
     def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return alpha, beta and delta."""
@@ -373,6 +376,7 @@ class CohenKappa(_DegenerateAffine):
 
     name = "cohen_kappa"
     label = "Cohen's kappa"
+    structure = frozenset({Trait.CONVEX_SLOPE})
 
     def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return alpha, beta and delta."""
@@ -405,6 +409,7 @@ class Informedness(_Share, AffineMetric):
     name = "informedness"
     label = "Informedness"
     separable = True
+    structure = frozenset({Trait.CONCAVE, Trait.CONVEX_SLOPE})
 
     def __post_init__(self) -> None:
         check_finite_real(self.zero_division, name="zero_division")
@@ -442,14 +447,10 @@ class Markedness(_Share, AffineMetric):
     name = "markedness"
     label = "Markedness"
     separable = True
+    structure = frozenset({Trait.CONVEX_SLOPE, Trait.LINEAR_AT_CUT})
 
     def __post_init__(self) -> None:
         check_finite_real(self.zero_division, name="zero_division")
-
-    @property
-    def traits(self) -> frozenset[Trait]:
-        """The structure that solvers may rely on."""
-        return super().traits | {Trait.LINEAR_AT_CUT}
 
     def affine(self, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return alpha, beta and delta."""
@@ -481,6 +482,7 @@ class SquaredCountError(AffineMetric):
     name = "squared_count_error"
     label = "Squared count error"
     bound = 1.0
+    structure = frozenset({Trait.CONCAVE})
 
     @property
     def greater_is_better(self) -> bool:
@@ -518,8 +520,29 @@ class _RatesMetric(_Share, Metric):
         tnr = ratio(tn, tn + fp, self.zero_division)
         return self.mean(tpr, tnr)
 
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """The structure that solvers may rely on."""
+        # The rates are linear in TP and `n_pred`, and their means are concave.
+        return super().traits | {Trait.CONCAVE}
+
+    def tangent(
+        self, tp: Any, n_pred: Any, n_pos: Any, n: Any
+    ) -> tuple[Any, Any, Any]:
+        """Return the score, and its slopes in `tp` and in `n_pred`."""
+        n_neg = n - n_pos
+        tpr = ratio(tp, n_pos, self.zero_division)
+        tnr = ratio(n_neg - n_pred + tp, n_neg, self.zero_division)
+        by_tpr, by_tnr = self.slopes(tpr, tnr)
+        by_tpr, by_tnr = ratio(by_tpr, n_pos, 0.0), ratio(by_tnr, n_neg, 0.0)
+        return self.mean(tpr, tnr), by_tpr + by_tnr, -by_tnr
+
     def mean(self, tpr: Any, tnr: Any) -> Any:
         """Return the mean of the two rates."""
+        raise NotImplementedError
+
+    def slopes(self, tpr: Any, tnr: Any) -> tuple[Any, Any]:
+        """Return the slopes of the mean in both rates; finite ones."""
         raise NotImplementedError
 
 
@@ -545,6 +568,11 @@ class GMean(_RatesMetric):
         """Return the geometric mean."""
         return np.sqrt(tpr * tnr)
 
+    def slopes(self, tpr: Any, tnr: Any) -> tuple[Any, Any]:
+        """Return the slopes in both rates."""
+        mean = self.mean(tpr, tnr)
+        return ratio(tnr, 2 * mean, 0.0), ratio(tpr, 2 * mean, 0.0)
+
 
 @dataclass(frozen=True)
 class HMean(_RatesMetric):
@@ -567,6 +595,11 @@ class HMean(_RatesMetric):
     def mean(self, tpr: Any, tnr: Any) -> Any:
         """Return the harmonic mean."""
         return ratio(2 * tpr * tnr, tpr + tnr, 0.0)
+
+    def slopes(self, tpr: Any, tnr: Any) -> tuple[Any, Any]:
+        """Return the slopes in both rates."""
+        both = tpr + tnr
+        return 2 * ratio(tnr, both, 0.0) ** 2, 2 * ratio(tpr, both, 0.0) ** 2
 
 
 @dataclass(frozen=True)
@@ -607,6 +640,14 @@ class QMean(_RatesMetric):
         """Return 1 minus the (root of the) mean square of the error rates."""
         loss = 0.5 * ((1 - tpr) ** 2 + (1 - tnr) ** 2)
         return 1 - (np.sqrt(loss) if self.square_root else loss)
+
+    def slopes(self, tpr: Any, tnr: Any) -> tuple[Any, Any]:
+        """Return the slopes in both rates."""
+        by = 1 - tpr, 1 - tnr
+        if not self.square_root:
+            return by
+        root = 2 * np.sqrt(0.5 * (by[0] ** 2 + by[1] ** 2))
+        return ratio(by[0], root, 0.0), ratio(by[1], root, 0.0)
 
 
 _CATALOG: dict[str, Metric] = {

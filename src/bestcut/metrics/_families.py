@@ -107,7 +107,7 @@ class LinearUtility(AffineMetric):
     @property
     def traits(self) -> frozenset[Trait]:
         """The structure that solvers may rely on."""
-        return super().traits | {Trait.LINEAR, Trait.LINEAR_AT_CUT}
+        return super().traits | {Trait.LINEAR, Trait.LINEAR_AT_CUT, Trait.CONCAVE}
 
     def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         """Evaluate without checks at the four cells: no count is a difference."""

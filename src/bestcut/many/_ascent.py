@@ -1,0 +1,282 @@
+"""Assignments of entries to rows that raise the sum of the columns' scores.
+
+To first order an entry is worth a_j p - c_j, where a_j and c_j are the slopes of the
+score of its column in the expected number of hits and in the number of predictions. In
+every step some rows take their best entries at the slopes of the moment; these change
+with every step, so that columns fill up until no row gains by another choice.
+
+The score of a column is taken at three values of its number of positives, the Gauss
+rule of its distribution, with the hits in proportion. Values and bounds come
+afterwards, from the exact distributions: see `bestcut.many._certificate`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from bestcut._types import BoolArray, FloatArray, IndexArray
+from bestcut.counts import features, rule_of_sums
+from bestcut.many._entries import Entries, RowGroup
+from bestcut.many._row_choice import Budgets, chosen
+from bestcut.metrics import Metric, affine_parts, is_affine
+
+_BLOCKS = 50  # steps of a sweep over all rows
+_SWEEPS = 60
+_ENOUGH = 1e-10  # of the score: what another sweep must bring
+_NODES, _SUMS = 3, 5
+_OVERFULL = 3  # columns that others change places with
+_TRIAL = 3  # sweeps after that
+
+
+class Scores(Protocol):
+    """The scores of columns, by sums over the entries that are taken.
+
+    Attributes
+    ----------
+    powers : int
+        How many powers of probabilities are summed.
+    """
+
+    @property
+    def powers(self) -> int:
+        """How many powers of probabilities are summed."""
+
+    def value(self, sums: FloatArray, size: FloatArray) -> FloatArray:
+        """Return the weighted utility of every column."""
+
+    def slopes(
+        self, sums: FloatArray, size: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what each power of p is worth in each column, and what is its cost."""
+
+
+def polynomial(p: FloatArray, slopes: FloatArray, extra: float) -> FloatArray:
+    """Return the sum of slopes[m] p^(m + 1), and `extra` times p."""
+    total = slopes[-1] + np.zeros_like(p)
+    for slope in slopes[-2::-1]:
+        total *= p
+        total += slope
+    if extra:
+        total += extra
+    total *= p
+    return total
+
+
+class ColumnScores:
+    """The scores of columns by their predictions and expected hits, about.
+
+    Parameters
+    ----------
+    entries : Entries
+        The matrix.
+    metric : Metric
+        The metric.
+    weights : ndarray of float, shape (columns,)
+        The share of each column in the average.
+    """
+
+    def __init__(self, entries: Entries, metric: Metric, weights: FloatArray) -> None:
+        self.metric, self.weights = metric, weights
+        self.n = float(entries.shape[0])
+        sums = np.zeros((_SUMS, entries.shape[1]))
+        for group in entries.groups:
+            rows = features(group.p.ravel(), _SUMS)
+            for i in range(_SUMS):
+                if group.columns is None:
+                    sums[i] += rows[i].reshape(group.p.shape).sum(axis=0)
+                else:
+                    sums[i] += np.bincount(
+                        group.columns.ravel(), rows[i], entries.shape[1]
+                    )
+        self.mean = sums[0]
+        nodes, self.chance = rule_of_sums(sums, _NODES)
+        self.nodes = np.clip(nodes, 0.0, self.n)
+        self.share = self.nodes / np.maximum(self.mean, 1e-300)
+
+    powers = 1  # of probabilities, whose sums are looked at
+
+    def value(self, sums: FloatArray, size: FloatArray) -> FloatArray:
+        """Return the weighted utility of every column."""
+        return self._value(sums[0], size)
+
+    def _value(self, hits: FloatArray, size: FloatArray) -> FloatArray:
+        tp = hits * self.share
+        if is_affine(self.metric):  # whatever the hits
+            base, slope = affine_parts(self.metric, size, self.nodes, self.n)
+            score = base + slope * tp
+        else:
+            tp = np.minimum(tp, np.minimum(self.nodes, size))
+            tp = np.maximum(tp, size + self.nodes - self.n)
+            score = self.metric.score(tp, size, self.nodes, self.n)
+        utility = self.metric.sign * np.sum(self.chance * score, axis=0)
+        return np.asarray(self.weights * utility)
+
+    def slopes(
+        self, sums: FloatArray, size: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what a hit is worth in each column, and what a prediction costs."""
+        # Differences over one entry, which a column gains or loses.
+        hits = sums[0]
+        size = np.clip(size, 1.0, max(self.n - 1.0, 1.0))
+        hits = np.minimum(hits, size)
+        top = np.minimum(np.minimum(hits + 0.5, self.mean), size)
+        bottom = np.minimum(np.maximum(hits - 0.5, 0.0), top)
+        wide = np.maximum(top - bottom, 1e-9)
+        bottom = top - wide
+        a = (self._value(top, size) - self._value(bottom, size)) / wide
+        c = self._value(hits, size - 0.5) - self._value(hits, size + 0.5)
+        return a[None], c
+
+
+class Ascent:
+    """The state of an ascent: which entries are taken.
+
+    Parameters
+    ----------
+    entries : Entries
+        The matrix.
+    scores : Scores
+        The scores of its columns.
+    budgets : Budgets
+        How many entries each row takes.
+    extra : float
+        What each expected hit is worth besides.
+    taken : ndarray of bool, optional
+        The entries that are taken first; the most probable ones if not given.
+    """
+
+    def __init__(
+        self,
+        entries: Entries,
+        scores: Scores,
+        budgets: Budgets,
+        extra: float,
+        taken: BoolArray | None = None,
+    ) -> None:
+        self.entries, self.scores, self.budgets = entries, scores, budgets
+        self.extra = extra
+        self.expected = entries.sums(entries.p)
+        self.labels: list[BoolArray] = []
+        for group in entries.groups:
+            if taken is None:
+                worth = np.where(group.p > 0.0, group.p, -np.inf)
+                self.labels.append(chosen(worth, budgets.of(group.rows)))
+            else:
+                self.labels.append(entries.part(taken, group).copy())
+        self._count()
+
+    def _count(self) -> None:
+        self.size = np.zeros(self.entries.shape[1])
+        self.sums = np.zeros((self.scores.powers, self.entries.shape[1]))
+        for group, labels in zip(self.entries.groups, self.labels, strict=True):
+            self._add(group, slice(None), labels.astype(np.float64))
+
+    def _add(self, group: RowGroup, rows: Any, change: FloatArray) -> None:
+        """Note the entries that come (1) or go (-1)."""
+        p = group.p[rows]
+        if group.columns is None:
+            self.size += change.sum(axis=0)
+            for total in self.sums:
+                change = change * p
+                total += change.sum(axis=0)
+            return
+        changed = np.nonzero(change)
+        columns, by, p = group.columns[rows][changed], change[changed], p[changed]
+        count = self.size.size
+        self.size += np.bincount(columns, by, count)
+        for total in self.sums:
+            by = by * p
+            total += np.bincount(columns, by, count)
+
+    def objective(self) -> float:
+        """Return the weighted sum of utilities, about."""
+        value = self.scores.value(self.sums, self.size)
+        return float(value.sum() + self.extra * self.sums[0].sum())
+
+    def run(self, sweeps: int = _SWEEPS) -> list[BoolArray]:
+        """Sweep over the rows until nothing is gained; return the labels."""
+        rng = np.random.default_rng(0)
+        orders = [rng.permutation(group.rows.size) for group in self.entries.groups]
+        self.now = self.objective()
+        for _ in range(sweeps):
+            start = self.now
+            for i, group in enumerate(self.entries.groups):
+                for rows in np.array_split(orders[i], min(_BLOCKS, orders[i].size)):
+                    self._step(i, group, rows)
+            self._count()  # sums do not drift
+            self.now = self.objective()
+            if self.now <= start + _ENOUGH * abs(start):
+                break
+        return self.labels
+
+    def exchange(self) -> bool:
+        """Let an overfull column and another one change places, if that is a gain.
+
+        Rows that must take more than they want fill some column up, and which one that
+        is no row can change by itself.
+        """
+        best, kept = self.now, [x.copy() for x in self.labels]
+        fill = self.size / np.maximum(self.expected, 0.5)
+        overfull = [c for c in np.argsort(-fill)[:_OVERFULL].tolist() if fill[c] > 1.0]
+        for full in overfull:
+            for other in range(self.size.size):
+                if other == full:
+                    continue
+                self._change_places(full, other)
+                self.run(_TRIAL)
+                if self.now > best + _ENOUGH * abs(best):
+                    self.run()
+                    return True
+                self.labels = [x.copy() for x in kept]
+                self._count()
+                self.now = best
+        return False
+
+    def _change_places(self, full: int, other: int) -> None:
+        for i, group in enumerate(self.entries.groups):
+            columns = group.columns
+            at = [
+                np.broadcast_to(np.arange(group.p.shape[1]) if columns is None else columns, group.p.shape) == c
+                for c in (full, other)
+            ]
+            inside = [x & (group.p > 0.0) for x in at]
+            labels = self.labels[i]
+            takes = [np.any(labels & x, axis=1) for x in inside]
+            moves = takes[0] & ~takes[1] & np.any(inside[1], axis=1)
+            labels[inside[0] & moves[:, None]] = False
+            labels[inside[1] & moves[:, None]] = True
+        self._count()
+
+    def _step(self, i: int, group: RowGroup, rows: IndexArray) -> None:
+        """Let some rows take their best entries at the slopes of the moment.
+
+        If that is no gain, since they all went the same way, half of them go first.
+        """
+        slopes, cost = self.scores.slopes(self.sums, self.size)
+        columns = group.column_of(rows)
+        p = group.p[rows]
+        worth = polynomial(p, slopes[:, columns], self.extra)
+        worth -= cost[columns]
+        if group.padded:
+            worth[p == 0.0] = -np.inf
+        before = self.labels[i][rows]
+        labels = chosen(worth, self.budgets.of(group.rows[rows]))
+        moved = np.flatnonzero(np.any(labels != before, axis=1))
+        if not moved.size:
+            return
+        change = labels[moved].astype(np.float64)
+        change -= before[moved]
+        size, sums = self.size.copy(), self.sums.copy()
+        self._add(group, rows[moved], change)
+        now = self.objective()
+        if now >= self.now:
+            self.now = now
+            self.labels[i][rows[moved]] = labels[moved]
+            return
+        self.size, self.sums = size, sums
+        if moved.size > 1:
+            half = moved.size // 2
+            self._step(i, group, rows[moved[:half]])
+            self._step(i, group, rows[moved[half:]])

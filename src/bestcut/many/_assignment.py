@@ -1,0 +1,286 @@
+"""The assignment with the best expected average over columns, with its certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
+from bestcut.many._ascent import Ascent, ColumnScores
+from bestcut.many._certificate import ScoredColumns
+from bestcut.many._entries import Entries
+from bestcut.many._exact_scores import ExactScores
+from bestcut.many._row_choice import Budgets, chosen, prices
+from bestcut.metrics import Metric, is_affine
+
+_ROUNDS = 8  # in which rows choose again, at exact worths
+_STEPS = 12  # of prices
+_WIDE = 2e-5  # of the score: a gap that makes it worth to change columns' places
+_EXCHANGES = 1 << 26  # entries times columns that may be gone through for that
+_CLOSE = 1e-6  # of the score: a gap that is small enough
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """Which entries are taken, and what is known of that.
+
+    Attributes
+    ----------
+    taken : ndarray of bool
+        For each entry.
+    each, error : ndarray of float, shape (columns,)
+        The expected score of each column, and what it may be wrong by.
+    size, hits : ndarray of float, shape (columns,)
+        How many are taken in each column, and how many of them are expected to be
+        positive.
+    gap : float
+        How much more any allowed assignment is worth, at most.
+    slope, cost : ndarray of float, shape (columns,)
+        An entry of probability p is worth slope p - cost.
+    """
+
+    taken: BoolArray
+    each: FloatArray
+    error: FloatArray
+    size: FloatArray
+    hits: FloatArray
+    gap: float
+    slope: FloatArray
+    cost: FloatArray
+
+
+class Problem:
+    """The search for the best assignment.
+
+    Parameters
+    ----------
+    entries : Entries
+        The matrix.
+    metric : Metric
+        The metric of a column.
+    budgets : Budgets
+        How many entries each row takes.
+    share : ndarray of float, shape (columns,)
+        What a unit of each column's score is worth.
+    extra : float
+        What each expected hit is worth besides.
+    """
+
+    def __init__(
+        self,
+        entries: Entries,
+        metric: Metric,
+        budgets: Budgets,
+        share: FloatArray,
+        extra: float = 0.0,
+    ) -> None:
+        self.entries, self.metric, self.share = entries, metric, share
+        self.extra = extra
+        stored = entries.lengths
+        self.budgets = Budgets(
+            np.minimum(budgets.low, stored), np.minimum(budgets.high, stored)
+        )
+        self.p = entries.p
+        self.rows = entries.row_of_entries()
+        self.columns = list(entries.column_groups())
+
+    def solve(self) -> Assignment:
+        """Return the best assignment that is found, with a bound on any other."""
+        scores = ColumnScores(self.entries, self.metric, self.share)
+        ascent = Ascent(self.entries, scores, self.budgets, self.extra)
+        ascent.run()
+        found = self._at_exact_worths(_together(ascent.labels), scores)
+        upper, price, likely = found.least_upper()
+        trials = _EXCHANGES // max(self.p.size * self.entries.shape[1], 1)
+        while upper - found.objective > _CLOSE * abs(upper):
+            other = self._ascended(likely, scores)
+            if other.objective <= found.objective:
+                wide = upper - found.objective > _WIDE * abs(upper)
+                if not (trials and wide and ascent.exchange()):
+                    break
+                trials -= 1
+                other = self._ascended(_together(ascent.labels), scores)
+                if other.objective <= found.objective:
+                    break
+            found = other
+            bound, price, likely = found.least_upper(price)
+            upper = min(upper, bound)
+        gap = max(upper - found.objective, 0.0)
+        gap += 4 * EPS * (abs(upper) + abs(found.objective))
+        slopes, cost = scores.slopes(found.hits[None], found.size)
+        return Assignment(
+            found.taken,
+            found.each,
+            found.error,
+            found.size,
+            found.hits,
+            gap,
+            slopes[0] + self.extra,
+            cost,
+        )
+
+
+    def _ascended(self, taken: BoolArray, scores: ColumnScores) -> _State:
+        """Return where exact scores lead from an assignment."""
+        if is_affine(self.metric):
+            exact = ExactScores(self.columns, self.metric, self.share, self.entries.shape)
+            ascent = Ascent(self.entries, exact, self.budgets, self.extra, taken)
+            ascent.run()
+            taken = _together(ascent.labels)
+        return self._at_exact_worths(taken, scores)
+
+    def _at_exact_worths(self, taken: BoolArray, scores: ColumnScores) -> _State:
+        """Let rows choose again at exact worths, while that is a gain."""
+        found = _State(self, taken, scores)
+        for _ in range(_ROUNDS):
+            again = found.chosen_again()
+            if np.array_equal(again, found.taken):
+                break
+            other = _State(self, again, scores)
+            if other.objective <= found.objective:
+                break
+            found = other
+        return found
+
+
+def _together(labels: list[BoolArray]) -> BoolArray:
+    """Return the labels of all groups of rows, one after another."""
+    return np.concatenate([np.zeros(0, bool), *(x.ravel() for x in labels)])
+
+
+class _State:
+    """An assignment: what its columns are worth, and its entries at the margin."""
+
+    def __init__(
+        self, problem: Problem, taken: BoolArray, scores: ColumnScores
+    ) -> None:
+        self.problem, self.taken = problem, taken
+        count = problem.entries.shape[1]
+        self.each, self.error, self.size, self.hits = np.zeros((4, count))
+        self.worth = np.zeros(taken.size)
+        self.groups: list[ScoredColumns] = []
+        n = problem.entries.shape[0]
+        for group in problem.columns:
+            labels = taken[group.entries] & (group.p > 0.0)
+            columns = ScoredColumns(group, labels, problem.metric, n)
+            at = group.columns
+            self.each[at], self.error[at] = columns.values()
+            self.size[at], self.hits[at] = columns.size, columns.hits
+            worth = columns.worths()
+            if worth is None:
+                hits, size = _spread(columns, at, count)
+                slopes, cost = scores.slopes(hits[None], size)
+                worth = slopes[0, at, None] * group.p - cost[at, None]
+            else:
+                worth = problem.share[at, None] * worth
+            worth = worth + problem.extra * group.p
+            inside = group.p > 0.0
+            self.worth[group.entries[inside]] = worth[inside]
+            self.groups.append(columns)
+        utility = problem.metric.sign * self.each
+        self.objective = float(problem.share @ utility + problem.extra * self.hits.sum())
+
+    def _by_rows(self) -> list[tuple[IndexArray, FloatArray, BoolArray, Budgets]]:
+        """Return rows, worths, labels and budgets of each group of rows."""
+        out = []
+        for group in self.problem.entries.groups:
+            worth = self.problem.entries.part(self.worth, group)
+            if group.padded:
+                worth = np.where(group.p > 0.0, worth, -np.inf)
+            labels = self.problem.entries.part(self.taken, group)
+            out.append(
+                (group.rows, worth, labels, self.problem.budgets.of(group.rows))
+            )
+        return out
+
+    def chosen_again(self) -> BoolArray:
+        """Return what rows would take at the worths of the moment."""
+        parts = [chosen(w, budgets).ravel() for _, w, _, budgets in self._by_rows()]
+        return np.concatenate([np.zeros(0, bool), *parts])
+
+    def prices(self) -> FloatArray:
+        """Return a price for each row."""
+        entries = self.problem.entries
+        price = np.zeros(entries.shape[0])
+        by_rows = zip(entries.groups, self._by_rows(), strict=True)
+        for group, (rows, worth, labels, budgets) in by_rows:
+            size = self.size if group.columns is None else self.size[group.columns]
+            price[rows] = prices(worth, labels, size, budgets)
+        return price
+
+    def upper(self, price: FloatArray) -> tuple[float, BoolArray]:
+        """Bound what any allowed assignment is worth, by prices of the rows.
+
+        Returned with the entries that columns would take at these prices.
+        """
+        problem = self.problem
+        low, high = problem.budgets
+        total = float(high @ np.maximum(price, 0.0) + low @ np.minimum(price, 0.0))
+        wanted = np.zeros(self.taken.size, dtype=np.bool_)
+        for columns in self.groups:
+            group = columns.group
+            inside = group.p > 0.0
+            cost = np.where(inside, price[problem.rows[group.entries]], np.inf)
+            share = problem.share[group.columns]
+            bound, taken = columns.bounds(cost, share, problem.extra)
+            total += float(bound.sum())
+            wanted[group.entries[taken & inside]] = True
+        return total, wanted
+
+    def least_upper(
+        self, start: FloatArray | None = None
+    ) -> tuple[float, FloatArray, BoolArray]:
+        """Return the least bound of some prices, which move towards what is wanted.
+
+        Returned with these prices, and with an assignment of what is wanted at some of
+        them; rows that are wanted too often or too rarely stay as they are.
+        """
+        kept = self.prices()
+        best, wanted = self.upper(kept)
+        if start is not None:
+            bound, other = self.upper(start)
+            if bound < best:
+                best, wanted, kept = bound, other, start
+        step, around = 1.0, None
+        unmet = self._unmet(kept, wanted)
+        likely, misfits = wanted, np.count_nonzero(unmet)
+        for _ in range(_STEPS):
+            above = best - self.objective
+            # What was wanted next to these prices counts, too.
+            direction = unmet if around is None else (unmet + around) / 2
+            norm = float(direction @ direction)
+            if above <= _CLOSE * abs(best) or norm == 0.0:
+                break
+            price = kept + step * above / norm * direction
+            bound, wanted = self.upper(price)
+            other = self._unmet(price, wanted)
+            if np.count_nonzero(other) < misfits:
+                likely, misfits = wanted, np.count_nonzero(other)
+            if bound < best:
+                best, kept, unmet, around = bound, price, other, None
+            else:
+                step, around = step / 2, other
+        return best, kept, self._repaired(likely)
+
+    def _unmet(self, price: FloatArray, wanted: BoolArray) -> FloatArray:
+        """Return how much more is wanted of each row than it takes at its price."""
+        low, high = self.problem.budgets
+        count = np.bincount(self.problem.rows[wanted], minlength=low.size)
+        takes = np.where(price > 0.0, high, np.where(price < 0.0, low, count))
+        return np.asarray(count - np.clip(takes, low, high), dtype=np.float64)
+
+    def _repaired(self, wanted: BoolArray) -> BoolArray:
+        """Return what is wanted, where rows may take it, and else what they take."""
+        low, high = self.problem.budgets
+        count = np.bincount(self.problem.rows[wanted], minlength=low.size)
+        allowed = (count >= low) & (count <= high)
+        return np.where(allowed[self.problem.rows], wanted, self.taken)
+
+
+def _spread(
+    columns: ScoredColumns, at: IndexArray, count: int
+) -> tuple[FloatArray, FloatArray]:
+    hits, size = np.zeros((2, count))
+    hits[at], size[at] = columns.hits, columns.size
+    return hits, size

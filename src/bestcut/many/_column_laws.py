@@ -1,0 +1,211 @@
+"""What an entry of a column is worth, leaving itself out of the column's positives.
+
+The score of a column whose metric is base(S) + slope(S) TP is, in expectation over the
+number of positives S,
+
+    E[base(S)] + sum over predicted i of p_i E[slope(1 + S_i)],
+
+where S_i counts the positives but for entry i. With the differences D slope,
+
+    E[slope(1 + S_i)] = sum over m of (-p_i)^m E[D^m slope(1 + S)]            (Lemma 20)
+
+up to a remainder of at most p_i^M E[|D^M slope(1 + S)| + |D^M slope(S)|] after M terms:
+one polynomial in p_i for all entries of a column. Where that does not converge, the
+columns being short, entry i is divided out of the distribution.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bestcut._types import EPS, FloatArray
+from bestcut.counts import (
+    LEAST_VARIANCE,
+    NOTHING,
+    ROOM,
+    Law,
+    ListedSide,
+    SummedSide,
+    dropped,
+    error_of_sums,
+    given_positive,
+    law_error,
+)
+from bestcut.many._counts import count_laws
+from bestcut.many._entries import ColumnGroup
+
+_SHORT = 256  # entries of columns whose distributions are computed side by side
+_TERMS = 12
+_CLOSE = 1e-15  # of the largest weight: what a series may leave out
+_TABLE = 1 << 22  # probabilities that are kept of distributions without one entry
+
+
+class Weights(NamedTuple):
+    """What the entries of some columns add to their scores.
+
+    Attributes
+    ----------
+    of_entries : ndarray of float, shape (columns, entries)
+        What each entry adds.
+    error : ndarray of float, shape (columns,)
+        What the sum over any entries of a column may be wrong by.
+    """
+
+    of_entries: FloatArray
+    error: FloatArray
+
+
+class ColumnLaws:
+    """The distributions of the numbers of positives of some columns.
+
+    Parameters
+    ----------
+    group : ColumnGroup
+        The columns.
+    n : int
+        How many rows there are, with those that have no entry in a column.
+
+    Attributes
+    ----------
+    counts : ndarray of float, shape (columns, width)
+        Numbers of positives.
+    pmf : ndarray of float, shape (columns, width)
+        Their probabilities.
+    """
+
+    def __init__(self, group: ColumnGroup, n: int) -> None:
+        self.group, self.n = group, n
+        columns, m = group.p.shape
+        if m <= _SHORT:
+            self.pmf = np.ascontiguousarray(count_laws(group.p.T).T)
+            start = np.zeros(columns)
+            self.error = np.full(columns, (1.5 * m + 16) * EPS)
+        else:
+            start, self.pmf, self.error = self._one_by_one()
+        width = self.pmf.shape[1]
+        self._all_counts = start[:, None] + np.arange(width + _TERMS + 1.0)
+        self.counts = self._all_counts[:, :width]
+        self.mean = group.p.sum(axis=1)
+        self._powers: FloatArray | None = None
+        self._without: list[FloatArray] | None = None
+
+    def _one_by_one(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return where distributions begin, the distributions, and their errors."""
+        laws, errors = [], []
+        for p, size in zip(self.group.p, self.group.sizes.tolist(), strict=True):
+            listed = ListedSide(p[:size])
+            error = dropped(size)
+            if listed.variance >= LEAST_VARIANCE:
+                law = SummedSide(size, listed.sums(ROOM), 0.0, law_of_nobody).law
+                error += float(error_of_sums(np.array(listed.variance)))
+            else:
+                law = listed.law
+            laws.append(law)
+            errors.append(error + law_error(law.pmf.size, size))
+        width = max(law.pmf.size for law in laws)
+        pmf = np.zeros((len(laws), width))
+        for row, law in zip(pmf, laws, strict=True):
+            row[: law.pmf.size] = law.pmf
+        return np.array([float(x.start) for x in laws]), pmf, np.array(errors)
+
+    def mean_of(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return expectations of functions of the counts, and what they round."""
+        values = np.broadcast_to(values, self.pmf.shape)
+        size = np.einsum("cw,cw->c", self.pmf, np.abs(values))
+        return np.einsum("cw,cw->c", self.pmf, values), self.error * size
+
+    def arguments(self) -> FloatArray:
+        """Return the numbers of positives at which `weights` wants the slope.
+
+        None is above n; a number of positives that cannot be may stand for one that can
+        be, since no entry is then left out.
+        """
+        return np.minimum(self._all_counts, float(self.n))
+
+    def weights(self, slope: FloatArray) -> Weights:
+        """Return what entries add to the scores of their columns.
+
+        Parameters
+        ----------
+        slope : ndarray of float, shape (columns, width + 13)
+            The slope at `arguments`.
+        """
+        width = self.pmf.shape[1]
+        p = self.group.p
+        slope = np.broadcast_to(slope, self._all_counts.shape)
+        after = np.concatenate([self.pmf, np.zeros((p.shape[0], 1))], axis=1)
+        before = np.concatenate([np.zeros((p.shape[0], 1)), self.pmf], axis=1)
+        near = after + before  # P(S = s) + P(S = s + 1), from s = start - 1 on
+        near[self._all_counts[:, 0] == 0.0, 0] = 0.0  # there is no s = -1
+        largest = np.max(np.abs(slope[:, : width + 1]), axis=1)
+        difference, terms = slope, []
+        left = np.full(p.shape[0], np.inf)
+        for m in range(_TERMS):
+            here = difference[:, 1 : width + 1]
+            terms.append((-1.0) ** m * np.einsum("cw,cw->c", self.pmf, here))
+            difference = np.diff(difference, axis=1)
+            size = np.abs(difference[:, : width + 1])
+            left = np.einsum("cw,cw->c", near, size) * self._power_sums()[m + 1]
+            if np.all(left <= _CLOSE * largest * self._power_sums()[0]):
+                break
+        else:
+            far = left > 1e-12 * largest
+            table = width * p.size
+            if np.any(far) and table <= _TABLE:
+                return self._divided_out(slope)
+        total = np.zeros(p.shape)
+        for term in terms[::-1]:
+            total *= p
+            total += term[:, None]
+        total *= p
+        rounding = self.error + (p.shape[1] + 2.0 ** min(len(terms), 6) + 16) * EPS
+        return Weights(total, left + rounding * largest * self.mean)
+
+    def _power_sums(self) -> FloatArray:
+        """Return the sums of p, p², ... over each column."""
+        if self._powers is None:
+            p = self.group.p
+            out, power = np.empty((_TERMS + 1, p.shape[0])), p.copy()
+            for m in range(_TERMS + 1):
+                out[m] = power.sum(axis=1)
+                power *= p
+            self._powers = out
+        return self._powers
+
+    def _divided_out(self, slope: FloatArray) -> Weights:
+        """Return the same from the distributions without each entry."""
+        width = self.pmf.shape[1]
+        out = np.zeros(self.group.p.shape)
+        for c, law in enumerate(self._laws_without()):
+            size = law.shape[1]
+            out[c, :size] = slope[c, :width] @ law
+        out *= self.group.p
+        largest = np.max(np.abs(slope[:, :width]), axis=1)
+        rounding = self.error + (4 * width + self.group.p.shape[1] + 16) * EPS
+        return Weights(out, rounding * largest * self.mean)
+
+    def _laws_without(self) -> list[FloatArray]:
+        if self._without is None:
+            self._without = []
+            for c, size in enumerate(self.group.sizes.tolist()):
+                p = self.group.p[c, :size]
+                order = np.argsort(-p, kind="stable")
+                law = _Window(int(self._all_counts[c, 0]), self.pmf[c])
+                table = np.empty((self.pmf.shape[1], size))
+                table[:, order] = given_positive(law, p[order])  # type: ignore[arg-type]
+                self._without.append(table)
+        return self._without
+
+
+def law_of_nobody() -> Law:
+    """Stand for a way to a law that is not taken."""
+    return NOTHING
+
+
+class _Window(NamedTuple):
+    """A distribution as `given_positive` reads it."""
+
+    start: int
+    pmf: FloatArray
