@@ -34,6 +34,7 @@ LAYERS = [
     "_decide",
     "_empirical",
     "many",
+    "multiclass",
     "multilabel",
     "estimators",
     "scorers",

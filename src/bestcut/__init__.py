@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from bestcut import _errors, counts, goals, metrics, multilabel
+from bestcut import _errors, counts, goals, metrics, multiclass, multilabel
 from bestcut._decide import Decision, ExpectedScoreCurve, decide
 from bestcut._empirical import EmpiricalThreshold, empirical_threshold
 from bestcut._errors import (
@@ -77,6 +77,7 @@ __all__ = [
     "goals",
     "guarantee",
     "metrics",
+    "multiclass",
     "multilabel",
     "score_distribution",
 ]

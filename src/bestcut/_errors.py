@@ -197,11 +197,16 @@ def not_real_numbers(name: str, dtype: Any, first: Any, cure: str = "") -> TypeE
 
 def not_one_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of an array that is no column."""
-    cure = (
-        f"Take the positive class's column: `{name}[:, 1]`."
-        if len(shape) == 2 and shape[1] == 2
-        else f"Flatten it with `np.ravel({name})` if it is one problem."
-    )
+    if len(shape) == 2 and shape[1] == 2:
+        cure = f"Take the positive class's column: `{name}[:, 1]`."
+    elif len(shape) == 2 and shape[1] > 2:
+        cure = (
+            "For one class per row call `bestcut.multiclass.decide`, for a set of "
+            "labels per row `bestcut.multilabel.decide`, and for a problem in each row "
+            "`bestcut.decide_each`."
+        )
+    else:
+        cure = f"Flatten it with `np.ravel({name})` if it is one problem."
     return ValueError(f"`{name}` must be 1-D; got shape {shape}. {cure}")
 
 
@@ -408,6 +413,14 @@ def bounds_cross(low: int, high: int) -> ValueError:
     return ValueError(
         "`max_positives` must be at least `min_positives`; got "
         f"max_positives={high} < min_positives={low}."
+    )
+
+
+def bounds_cross_at(at: int, low: int, high: int) -> ValueError:
+    """Return the refusal of bounds that leave no number for one problem."""
+    return ValueError(
+        "`max_positives` must be at least `min_positives` in each problem; problem "
+        f"{at} has max_positives={high} < min_positives={low}."
     )
 
 
@@ -693,6 +706,157 @@ def nothing_to_average(shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of a matrix without problems."""
     return ValueError(
         f"`Y_proba` must have something to average over; got shape {shape}."
+    )
+
+
+def no_columns(name: str, shape: tuple[int, ...]) -> ValueError:
+    """Return the refusal of a matrix without columns."""
+    return ValueError(f"`{name}` must have at least one column; got shape {shape}.")
+
+
+def one_class(shape: tuple[int, ...]) -> ValueError:
+    """Return the refusal of classes that leave no choice."""
+    return ValueError(
+        f"`P` must have a column for each of two or more classes; got shape {shape}. "
+        "For the probability of one class call `bestcut.decide` with a 1-D array."
+    )
+
+
+def rows_do_not_sum_to_one(name: str, sums: Any, off: BoolArray) -> ValueError:
+    """Return the refusal of rows that are no distribution over classes."""
+    at = int(np.argmax(off))
+    return ValueError(
+        f"Each row of `{name}` must sum to 1, over classes that exclude each other; "
+        f"row {at} sums to {float(sums[at]):.6g}. Divide it by its sum, "
+        f"`{name} / {name}.sum(axis=1, keepdims=True)`; or, if a row may have several "
+        "labels, call `bestcut.multilabel.decide` with `per_row`."
+    )
+
+
+def not_one_name_each(count: int, shape: tuple[int, ...]) -> ValueError:
+    """Return the refusal of names that are not one for each class."""
+    return ValueError(
+        f"`classes` must name each of the {count} columns of `P`; got shape {shape}."
+    )
+
+
+def same_names(names: Any) -> ValueError:
+    """Return the refusal of two classes that are called the same."""
+    values, counts = np.unique(names, return_counts=True)
+    first = values[np.argmax(counts > 1)].item()
+    return ValueError(f"`classes` must be different; {first!r} is there twice.")
+
+
+def unknown_class(labels: Any, unknown: BoolArray, names: Any) -> ValueError:
+    """Return the refusal of a prediction that is no class."""
+    at = int(np.argmax(unknown))
+    known = ", ".join(repr(x) for x in names[:6].tolist())
+    more = ", ..." if names.size > 6 else ""
+    return ValueError(
+        f"`y_pred` must hold classes; y_pred[{at}] = {labels[at].item()!r} is none of "
+        f"{known}{more}. Pass their names as `classes`, or indices of columns."
+    )
+
+
+def only_for_macro(name: str) -> ValueError:
+    """Return the refusal of an option that belongs to a mean over columns."""
+    return ValueError(
+        f"`{name}` is for average='macro', a mean over columns; leave it out."
+    )
+
+
+def other_columns(name: str, shape: tuple[int, ...], columns: int) -> ValueError:
+    """Return the refusal of new rows with other columns."""
+    return ValueError(
+        f"`{name}` must have {columns} columns, as the rows that the rule was found "
+        f"for; got shape {shape}."
+    )
+
+
+def not_a_budget(per_row: Any) -> ValueError:
+    """Return the refusal of something that is no number of columns."""
+    return ValueError(f"`per_row` must be k or (low, high); got {per_row!r}.")
+
+
+def budget_crosses(low: int, high: int) -> ValueError:
+    """Return the refusal of a budget that leaves no number."""
+    return ValueError(
+        f"`per_row` must be k or (low, high) with low <= high; got ({low}, {high})."
+    )
+
+
+def budget_too_large(high: int, columns: int) -> ValueError:
+    """Return the refusal of more labels than there are columns."""
+    return ValueError(
+        f"`per_row` must be at most the number of columns; got {high} with {columns} "
+        "columns."
+    )
+
+
+def budget_of_samples() -> ValueError:
+    """Return the refusal of row budgets for a mean over rows."""
+    return ValueError(
+        "`per_row` is for average='macro' and 'micro'. With average='samples' each row "
+        "is a problem of its own: pass `min_positives` and `max_positives`."
+    )
+
+
+def budgets_of_both() -> ValueError:
+    """Return the refusal of bounds on columns together with budgets of rows."""
+    return ValueError(
+        "`per_row` bounds rows, and `min_positives` and `max_positives` bound columns; "
+        "both at once are not supported. Leave one out."
+    )
+
+
+def budget_needs_known_probabilities() -> TypeError:
+    """Return the refusal of draws with row budgets."""
+    return TypeError(
+        "`per_row` needs known probabilities; got draws. Pass their means, "
+        "`np.column_stack([u.mean for u in Y_proba])`."
+    )
+
+
+def needs_per_row(name: str) -> ValueError:
+    """Return the refusal of an option that belongs to row budgets."""
+    return ValueError(
+        f"`{name}` is for row budgets: pass `per_row` too, or leave it out."
+    )
+
+
+def no_rule() -> ValueError:
+    """Return the refusal of a rule for rows where columns were decided one by one."""
+    return ValueError(
+        "Only a decision with `per_row` has a rule for new rows. Each column was "
+        "decided by itself here; `bestcut.decide(...).threshold` is the rule of one."
+    )
+
+
+def no_class_weight() -> ValueError:
+    """Return the refusal of weights of columns that are all 0."""
+    return ValueError("`weights` must have a positive sum; all are 0.")
+
+
+def unknown_addition(name: str, known: str) -> ValueError:
+    """Return the refusal of something that cannot be added to the average."""
+    return ValueError(f"`also` must be {{{known!r}: weight}}; got {name!r}.")
+
+
+def negative_addition(name: str, weight: float) -> ValueError:
+    """Return the refusal of a weight that is not positive."""
+    return ValueError(
+        f"`also` must hold weights that are finite and not negative; got {name!r}: "
+        f"{weight:g}."
+    )
+
+
+def does_not_split(name: str) -> ValueError:
+    """Return the refusal of a metric that is no mean over classes."""
+    return ValueError(
+        f"{name!r} of several classes is one number of the whole confusion matrix, not "
+        "a mean over classes, so that no class can be scored by itself. For the mean "
+        "of the classes' own scores, each against the rest, pass average='macro'; for few "
+        "rows draw labels and call `bestcut.decide_from_samples`."
     )
 
 

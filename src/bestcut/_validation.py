@@ -349,3 +349,28 @@ def check_bounds(
     if low > n:
         raise errors.too_few_instances(low, n, n_name)
     return low, min(high, n)
+
+
+def check_bounds_of_each(
+    min_positives: Any, max_positives: Any, count: int, n: int
+) -> tuple[CountArray, CountArray]:
+    """Return the allowed numbers of positives of each of some problems.
+
+    Either may be one number for all, or an array with one for each.
+    """
+    if np.ndim(min_positives) == 0 and np.ndim(max_positives) == 0:
+        low, high = check_bounds(min_positives, max_positives, n)
+        return np.full(count, low), np.full(count, high)
+    given = (min_positives, n if max_positives is None else max_positives)
+    names = ("min_positives", "max_positives")
+    bounds = []
+    for value, name in zip(given, names, strict=True):
+        if np.ndim(value) == 0:
+            bounds.append(np.full(count, check_whole_number(value, name=name)))
+        else:
+            bounds.append(check_multiplicities(value, count, name=name))
+    crossed = bounds[0] > bounds[1]
+    if np.any(crossed):
+        at = int(np.argmax(crossed))
+        raise errors.bounds_cross_at(at, int(bounds[0][at]), int(bounds[1][at]))
+    return bounds[0], np.minimum(bounds[1], n)

@@ -182,7 +182,7 @@ class ExpectedMetricMultilabelClassifier(
         ndarray of shape (n, n_labels)
             0 and 1.
         """
-        return self.decide(X).labels.astype(np.int_)
+        return np.asarray(self.decide(X).labels, dtype=np.int_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -54,7 +54,7 @@ class Scores(Protocol):
 
 def polynomial(p: FloatArray, slopes: FloatArray, extra: float) -> FloatArray:
     """Return the sum of slopes[m] p^(m + 1), and `extra` times p."""
-    total = slopes[-1] + np.zeros_like(p)
+    total: FloatArray = slopes[-1] + np.zeros_like(p)
     for slope in slopes[-2::-1]:
         total *= p
         total += slope
@@ -79,7 +79,7 @@ class ColumnScores:
 
     def __init__(self, entries: Entries, metric: Metric, weights: FloatArray) -> None:
         self.metric, self.weights = metric, weights
-        self.n = float(entries.shape[0])
+        self.n = float(entries.instances)
         sums = np.zeros((_SUMS, entries.shape[1]))
         for group in entries.groups:
             rows = features(group.p.ravel(), _SUMS)
@@ -238,7 +238,11 @@ class Ascent:
         for i, group in enumerate(self.entries.groups):
             columns = group.columns
             at = [
-                np.broadcast_to(np.arange(group.p.shape[1]) if columns is None else columns, group.p.shape) == c
+                np.broadcast_to(
+                    np.arange(group.p.shape[1]) if columns is None else columns,
+                    group.p.shape,
+                )
+                == c
                 for c in (full, other)
             ]
             inside = [x & (group.p > 0.0) for x in at]

@@ -120,11 +120,10 @@ class Problem:
             cost,
         )
 
-
     def _ascended(self, taken: BoolArray, scores: ColumnScores) -> _State:
         """Return where exact scores lead from an assignment."""
         if is_affine(self.metric):
-            exact = ExactScores(self.columns, self.metric, self.share, self.entries.shape)
+            exact = ExactScores(self.columns, self.metric, self.share, self.entries)
             ascent = Ascent(self.entries, exact, self.budgets, self.extra, taken)
             ascent.run()
             taken = _together(ascent.labels)
@@ -160,7 +159,7 @@ class _State:
         self.each, self.error, self.size, self.hits = np.zeros((4, count))
         self.worth = np.zeros(taken.size)
         self.groups: list[ScoredColumns] = []
-        n = problem.entries.shape[0]
+        n = problem.entries.instances
         for group in problem.columns:
             labels = taken[group.entries] & (group.p > 0.0)
             columns = ScoredColumns(group, labels, problem.metric, n)
@@ -179,7 +178,9 @@ class _State:
             self.worth[group.entries[inside]] = worth[inside]
             self.groups.append(columns)
         utility = problem.metric.sign * self.each
-        self.objective = float(problem.share @ utility + problem.extra * self.hits.sum())
+        self.objective = float(
+            problem.share @ utility + problem.extra * self.hits.sum()
+        )
 
     def _by_rows(self) -> list[tuple[IndexArray, FloatArray, BoolArray, Budgets]]:
         """Return rows, worths, labels and budgets of each group of rows."""
@@ -189,9 +190,7 @@ class _State:
             if group.padded:
                 worth = np.where(group.p > 0.0, worth, -np.inf)
             labels = self.problem.entries.part(self.taken, group)
-            out.append(
-                (group.rows, worth, labels, self.problem.budgets.of(group.rows))
-            )
+            out.append((group.rows, worth, labels, self.problem.budgets.of(group.rows)))
         return out
 
     def chosen_again(self) -> BoolArray:
@@ -239,10 +238,11 @@ class _State:
         kept = self.prices()
         best, wanted = self.upper(kept)
         if start is not None:
-            bound, other = self.upper(start)
+            bound, at_start = self.upper(start)
             if bound < best:
-                best, wanted, kept = bound, other, start
-        step, around = 1.0, None
+                best, wanted, kept = bound, at_start, start
+        step = 1.0
+        around: FloatArray | None = None
         unmet = self._unmet(kept, wanted)
         likely, misfits = wanted, np.count_nonzero(unmet)
         for _ in range(_STEPS):

@@ -37,7 +37,6 @@ from bestcut.metrics import (
 )
 from bestcut.scores import Prediction
 
-
 _FARTHER = 2.0  # by what steps away from the chosen size grow
 _CLOSE = 1e-7  # of a score: what need not be told apart
 _SORTED = 4096  # entries that are sorted at every size
@@ -118,7 +117,7 @@ class ScoredColumns:
         sign = self.metric.sign
         if is_concave(self.metric):
             plane = self._plane()
-            return sign * (plane.weights + plane.each[:, None])
+            return np.asarray(sign * (plane.weights + plane.each[:, None]))
         if not is_affine(self.metric):
             return None
         inside = np.clip(self.size, 1.0, max(self.n - 1.0, 1.0))
@@ -132,7 +131,8 @@ class ScoredColumns:
         apart = np.clip(inside + 1, 1, max(self.n - 1.0, 1.0)) - np.clip(
             inside - 1, 1, max(self.n - 1.0, 1.0)
         )
-        return sign * (line.weights + (change / np.maximum(apart, 1.0))[:, None])
+        each = change / np.maximum(apart, 1.0)
+        return np.asarray(sign * (line.weights + each[:, None]))
 
     def _line(self, size: FloatArray) -> _Line:
         """Return the score of sets of some size, of an affine metric."""
@@ -154,7 +154,9 @@ class ScoredColumns:
         k = np.clip(self.size, 0.5, max(n - 0.5, 0.5))[:, None]
         low, high = np.maximum(k + s - n, 0.0), np.minimum(k, s)
         share = self.hits / np.maximum(self.laws.mean, 1e-300)
-        inside = np.clip(share[:, None] * s, 0.98 * low + 0.02 * high, 0.02 * low + 0.98 * high)
+        inside = np.clip(
+            share[:, None] * s, 0.98 * low + 0.02 * high, 0.02 * low + 0.98 * high
+        )
         value, by_tp, by_size = np.broadcast_arrays(
             *self.metric.tangent(inside, k, s, n)
         )
@@ -222,7 +224,10 @@ class ScoredColumns:
         before = after = at_middle
         step = 1.0
         while True:
-            low, high = np.maximum(middle - step, first), np.minimum(middle + step, last)
+            low, high = (
+                np.maximum(middle - step, first),
+                np.minimum(middle + step, last),
+            )
             low, high = self._turned(low, before.size), self._turned(high, after.size)
             if np.all(low == before.size) and np.all(high == after.size):
                 break
@@ -274,7 +279,9 @@ class ScoredColumns:
         if np.any(whole):
             line = self._line(np.full(self.size.size, float(self.n)))
             everything = line.weights.sum(axis=1) + line.const + line.error
-            paid = np.where(whole, np.where(np.isfinite(cost), cost, 0.0).sum(axis=1), 0.0)
+            paid = np.where(
+                whole, np.where(np.isfinite(cost), cost, 0.0).sum(axis=1), 0.0
+            )
             everything = share * everything - paid
             size[whole & (everything > best)] = self.n
             best = np.where(whole, np.maximum(best, everything), best)
@@ -320,7 +327,7 @@ class _Sizes:
         self.order = np.argsort(-self._worth(self.columns._line(size)), axis=1)
 
     def _worth(self, line: _Line) -> FloatArray:
-        return self.share[:, None] * line.weights - self.cost
+        return np.asarray(self.share[:, None] * line.weights - self.cost)
 
     def at(self, size: FloatArray) -> _AtSize:
         """Return a bound on sets of some sizes.
@@ -371,7 +378,7 @@ class _Sizes:
             inside = np.arange(m) < self.columns.group.sizes[:, None]
             least = np.where(inside, worth, np.inf).min(axis=1)
             price = np.where(whole, least, price)
-        return price
+        return np.asarray(price)
 
     def between(self, left: _AtSize, right: _AtSize) -> FloatArray:
         """Bound the sets of sizes from one to another (Lemma 21)."""
@@ -405,4 +412,4 @@ class _Sizes:
 def _rounding(cost: FloatArray, total: FloatArray) -> FloatArray:
     """Bound what the sum over a column rounds."""
     size = np.where(np.isfinite(cost), np.abs(cost), 0.0).sum(axis=1)
-    return 4 * EPS * (size + np.abs(total)) + 1e-300
+    return np.asarray(4 * EPS * (size + np.abs(total)) + 1e-300)

@@ -14,7 +14,7 @@ from bestcut import _errors as errors
 from bestcut._decide import decide
 from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
 from bestcut._validation import (
-    check_bounds,
+    check_bounds_of_each,
     check_groups,
     check_matrix,
     check_probabilities,
@@ -95,8 +95,8 @@ def decide_each(
     *,
     axis: int = 1,
     groups: Any = None,
-    min_positives: int = 0,
-    max_positives: int | None = None,
+    min_positives: Any = 0,
+    max_positives: Any = None,
     n_jobs: int = 1,
 ) -> Decisions:
     """Choose the labels with the best expected metric in each of many problems.
@@ -116,8 +116,9 @@ def decide_each(
         Decide each row (1) or each column (0).
     groups : array-like of shape (n,), optional
         Which problem an instance belongs to, in any order.
-    min_positives, max_positives : int, optional
-        Bounds on the number of positives in each problem. A problem that has fewer
+    min_positives, max_positives : int or array-like of int, optional
+        Bounds on the number of positives in each problem: one for all, or one for each,
+        in the order of the problems (of groups: sorted). A problem that has fewer
         instances than `min_positives` is taken whole.
     n_jobs : int, default=1
         How many threads.
@@ -161,7 +162,7 @@ def decide_each(
         return _decide_sparse(y_proba, axis, chosen, bounds, threads)
     matrix = check_matrix(y_proba)
     problems = EqualRows(matrix if axis == 1 else matrix.T)
-    limits = check_bounds(*bounds, n=matrix.shape[axis])
+    limits = check_bounds_of_each(*bounds, problems.sizes.size, matrix.shape[axis])
     solved = _decide(problems, chosen, limits, threads)
     labels = problems.labels
     return solved.decisions(labels if axis == 1 else labels.T, chosen)
@@ -171,7 +172,7 @@ def _decide_groups(
     y_proba: Any,
     groups: Any,
     metric: Metric,
-    bounds: tuple[int, int | None],
+    bounds: tuple[Any, Any],
     threads: int,
 ) -> Decisions:
     p = check_probabilities(y_proba)
@@ -179,7 +180,7 @@ def _decide_groups(
     order = np.argsort(member_of, kind="stable")
     sizes = np.bincount(member_of, minlength=names.size)
     problems = UnevenRows(p[order], sizes, None)
-    limits = check_bounds(*bounds, n=_ANY)
+    limits = check_bounds_of_each(*bounds, sizes.size, _ANY)
     solved = _decide(problems, metric, limits, threads)
     labels = np.empty(p.size, dtype=np.bool_)
     labels[order] = problems.labels
@@ -190,15 +191,15 @@ def _decide_drawn_groups(
     p: UncertainProbabilities,
     groups: Any,
     metric: Metric,
-    bounds: tuple[int, int | None],
+    bounds: tuple[Any, Any],
     threads: int,
 ) -> Decisions:
     names, member_of = check_groups(groups, len(p))
     order = np.argsort(member_of, kind="stable")
     ends = np.cumsum(np.bincount(member_of, minlength=names.size))
     members = np.split(order, ends[:-1]) if names.size else []
-    low, high = check_bounds(*bounds, n=_ANY)
-    together = decide_drawn(map(p._taken, members), metric, (low, high), threads)
+    limits = check_bounds_of_each(*bounds, names.size, _ANY)
+    together = decide_drawn(map(p._taken, members), metric, limits, threads)
     labels = np.zeros(len(p), dtype=np.bool_)
     labels[order] = together.labels
     return replace(together, labels=labels, groups=names)
@@ -219,26 +220,26 @@ class _Facts(NamedTuple):
 def decide_drawn(
     problems: Iterable[UncertainProbabilities],
     metric: Metric,
-    limits: tuple[int, int],
+    limits: tuple[CountArray, CountArray],
     threads: int,
 ) -> Decisions:
     """Decide each of some problems whose probabilities are known as draws.
 
     The labels are those of one problem after the other.
     """
-    low, high = limits
 
-    def facts(p: UncertainProbabilities) -> _Facts:
+    def facts(p: UncertainProbabilities, low: int, high: int) -> _Facts:
         n = len(p)
         least, most = min(low, n), min(high, n)
         found = decide(p, metric, min_positives=least, max_positives=most)
         return _Facts(*(getattr(found, name) for name in _Facts._fields))
 
+    bounds = (limit.tolist() for limit in limits)
     if threads == 1:
-        each = list(map(facts, problems))
+        each = list(map(facts, problems, *bounds))
     else:
         with ThreadPoolExecutor(threads) as pool:
-            each = list(pool.map(facts, problems))
+            each = list(pool.map(facts, problems, *bounds))
     scopes = {one.gap_scope for one in each}
     return Decisions(
         np.concatenate([np.zeros(0, dtype=np.bool_), *(one.labels for one in each)]),
@@ -263,14 +264,14 @@ def _decide_sparse(
     y_proba: Any,
     axis: int,
     metric: Metric,
-    bounds: tuple[int, int | None],
+    bounds: tuple[Any, Any],
     threads: int,
 ) -> Decisions:
     matrix = y_proba.tocsr(copy=True) if axis == 1 else y_proba.tocsc(copy=True)
     matrix.sum_duplicates()
     p = check_probabilities(matrix.data, name="y_proba.data")
     problems = UnevenRows(p, np.diff(matrix.indptr), int(matrix.shape[axis]))
-    limits = check_bounds(*bounds, n=_ANY)
+    limits = check_bounds_of_each(*bounds, problems.sizes.size, _ANY)
     solved = _decide(problems, metric, limits, threads)
     matrix.data = problems.labels
     matrix.eliminate_zeros()
@@ -278,7 +279,7 @@ def _decide_sparse(
 
 
 def _decide(
-    rows: Rows, metric: Metric, limits: tuple[int, int], threads: int
+    rows: Rows, metric: Metric, limits: tuple[CountArray, CountArray], threads: int
 ) -> _Answers:
     """Decide each of the problems; note their labels with them."""
     totals = rows.sizes if rows.total is None else np.full(1, rows.total)
@@ -288,7 +289,7 @@ def _decide(
         p = rows.take(block.which, block.m)
         eta = np.ascontiguousarray(np.sort(p, axis=1)[:, ::-1].T)
         sizes = rows.sizes[block.which]
-        low, high = (np.minimum(limit, sizes) for limit in limits)
+        low, high = (np.minimum(limit[block.which], sizes) for limit in limits)
         if block.kernel is None:
             totals = sizes if rows.total is None else np.full(sizes.size, rows.total)
             found = _one_by_one(eta, metric, sizes, totals, low, high)

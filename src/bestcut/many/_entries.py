@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
+from bestcut._types import CountArray, FloatArray, IndexArray
 
 _BLOCK = 1 << 16  # entries of columns that are looked at together: they stay in cache
 
@@ -78,26 +78,41 @@ class Entries:
         The rows.
     lengths : ndarray of int
         How many entries each row has.
+    instances : int
+        How many instances each column has, with those that have no entry in it.
     """
 
-    def __init__(self, shape: tuple[int, int], groups: list[RowGroup]) -> None:
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        groups: list[RowGroup],
+        instances: int | None = None,
+    ) -> None:
         self.shape, self.groups = shape, groups
+        self.instances = shape[0] if instances is None else instances
         self.lengths = np.zeros(shape[0], dtype=np.intp)
         for group in groups:
             self.lengths[group.rows] = np.count_nonzero(group.p, axis=1)
 
     @classmethod
     def of_matrix(cls, p: FloatArray) -> Entries:
-        """Return the entries of a dense matrix."""
-        rows = np.arange(p.shape[0])
-        padded = bool(p.size) and float(p.min()) == 0.0
-        return cls(p.shape, [RowGroup(rows, p, None, padded, 0)])
+        """Return the entries of a dense matrix; zeros are as if they were not there."""
+        if p.size and float(p.min()) == 0.0:
+            row, column = np.nonzero(p)
+            lengths = np.bincount(row, minlength=p.shape[0])
+            ends = np.concatenate([[0], np.cumsum(lengths)])
+            return cls.of_sparse(p[row, column], column, ends, p.shape[1])
+        return cls(p.shape, [RowGroup(np.arange(p.shape[0]), p, None, False, 0)])
 
     @classmethod
     def of_sparse(
         cls, p: FloatArray, indices: IndexArray, indptr: IndexArray, columns: int
     ) -> Entries:
         """Return the entries of a sparse matrix, from its rows one after another."""
+        if p.size and float(p.min()) == 0.0:
+            there = p > 0.0
+            indptr = np.concatenate([[0], np.cumsum(there)])[indptr]
+            p, indices = p[there], indices[there]
         stored = np.diff(indptr)
         order = np.argsort(np.ceil(np.log2(np.maximum(stored, 1))), kind="stable")
         classes = np.ceil(np.log2(np.maximum(stored[order], 1)))
@@ -116,6 +131,11 @@ class Entries:
             )
             start += here.size
         return cls((stored.size, columns), groups)
+
+    def as_one_column(self) -> Entries:
+        """Return the same with all entries in one column."""
+        groups = [x._replace(columns=np.zeros(x.p.shape, np.intp)) for x in self.groups]
+        return Entries((self.shape[0], 1), groups, self.shape[0] * self.shape[1])
 
     @property
     def p(self) -> FloatArray:
@@ -136,9 +156,7 @@ class Entries:
             if group.columns is None:
                 total += here.sum(axis=0)
             else:
-                total += np.bincount(
-                    group.columns.ravel(), here.ravel(), self.shape[1]
-                )
+                total += np.bincount(group.columns.ravel(), here.ravel(), self.shape[1])
         return total
 
     def part(self, values: NDArray[Any], group: RowGroup) -> NDArray[Any]:
@@ -146,11 +164,14 @@ class Entries:
         stop = group.start + group.p.size
         return values[group.start : stop].reshape(group.p.shape)
 
+    def split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
+        """Return what each group has of a value for each entry."""
+        return [self.part(values, group) for group in self.groups]
+
     def column_groups(self) -> Iterator[ColumnGroup]:
         """Yield the columns, in groups of about the same length."""
         n, count = self.shape
-        dense = len(self.groups) == 1 and self.groups[0].columns is None
-        if dense and not self.groups[0].padded:
+        if len(self.groups) == 1 and self.groups[0].columns is None:
             order = np.arange(n * count).reshape(n, count).T.ravel()
             sizes = np.full(count, n)
         else:

@@ -2,7 +2,7 @@
 
 By Lemma 20 the score of a column is a polynomial in the probabilities of its entries,
 
-    E[base(S)] + sum over m of c_m * (sum of p_i^(m + 1) over the entries that are taken),
+    E[base(S)] + sum over m of c_m * (sum of p_i^(m + 1) over the entries taken),
 
 whose coefficients depend on the size of the column alone.
 """
@@ -13,7 +13,7 @@ import numpy as np
 
 from bestcut._types import FloatArray
 from bestcut.many._column_laws import ColumnLaws
-from bestcut.many._entries import ColumnGroup
+from bestcut.many._entries import ColumnGroup, Entries
 from bestcut.metrics import Affine, affine_parts
 
 _POWERS = 6
@@ -30,8 +30,8 @@ class ExactScores:
         The metric.
     share : ndarray of float, shape (columns,)
         What a unit of each column's score is worth.
-    shape : (int, int)
-        Rows and columns.
+    entries : Entries
+        The matrix.
     """
 
     powers = _POWERS
@@ -41,13 +41,14 @@ class ExactScores:
         groups: list[ColumnGroup],
         metric: Affine,
         share: FloatArray,
-        shape: tuple[int, int],
+        entries: Entries,
     ) -> None:
-        self.metric, self.share, self.n = metric, share, float(shape[0])
-        laws = [ColumnLaws(group, shape[0]) for group in groups]
+        columns = entries.shape[1]
+        self.metric, self.share, self.n = metric, share, float(entries.instances)
+        laws = [ColumnLaws(group, entries.instances) for group in groups]
         width = max((x.pmf.shape[1] for x in laws), default=1)
-        self.pmf = np.zeros((shape[1], width))
-        start = np.zeros(shape[1])
+        self.pmf = np.zeros((columns, width))
+        start = np.zeros(columns)
         for group, law in zip(groups, laws, strict=True):
             self.pmf[group.columns, : law.pmf.shape[1]] = law.pmf
             start[group.columns] = law.counts[:, 0]

@@ -16,24 +16,30 @@ see `bestcut.decide_from_samples`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from bestcut import _errors as errors
 from bestcut._decide import decide as decide_one
-from bestcut._types import BoolArray, FloatArray
+from bestcut._types import EPS, FloatArray
 from bestcut._validation import (
-    check_bounds,
+    check_bounds_of_each,
     check_label_matrix,
     check_matrix,
     check_option,
     check_whole_number,
 )
+from bestcut.many._assignment import Assignment, Problem
 from bestcut.many._average import PredictionSet
+from bestcut.many._budgets import check_class_weights, check_per_row, extra_worth
 from bestcut.many._drawn import DrawnMatrix, columns_of_draws
 from bestcut.many._each import ONE_BY_ONE, decide_drawn, decide_each
+from bestcut.many._matrix import check_rows, entries_of
+from bestcut.many._row_choice import Budgets
+from bestcut.many._rule import RowRule, labels_of
 from bestcut.metrics import Metric, get, require_ranking
 from bestcut.scores import MixedPrediction, Prediction, ScoreDistribution
 from bestcut.search import gap_in_words
@@ -49,10 +55,10 @@ class MultilabelDecision:
 
     Attributes
     ----------
-    labels : ndarray of bool, shape (rows, columns)
-        The predictions.
+    labels : ndarray of bool, shape (rows, columns), or sparse matrix
+        The predictions. Sparse input gives sparse labels.
     expected_score : float
-        Expected average metric of `labels`.
+        Expected average metric of `labels`; with `also`, plus what that adds.
     error : float
         Bound on the numerical error of `expected_score`.
     gap : float
@@ -69,7 +75,7 @@ class MultilabelDecision:
         Over what.
     """
 
-    labels: BoolArray
+    labels: Any
     expected_score: float
     error: float
     gap: float
@@ -77,6 +83,20 @@ class MultilabelDecision:
     each: FloatArray
     metric: Metric
     average: str
+    _rule: RowRule | None = field(default=None, repr=False)
+
+    def rule(self) -> RowRule:
+        """Return the rule that decides new rows one by one, of one with `per_row`.
+
+        Returns
+        -------
+        RowRule
+            Two small arrays: a row takes the columns with the largest
+            ``slope * p - cost``.
+        """
+        if self._rule is None:
+            raise errors.no_rule()
+        return self._rule
 
     def __repr__(self) -> str:
         rows, columns = self.labels.shape
@@ -95,6 +115,9 @@ def decide(
     average: str = "samples",
     min_positives: int = 0,
     max_positives: int | None = None,
+    per_row: int | tuple[int, int] | None = None,
+    weights: Any = None,
+    also: Mapping[str, float] | None = None,
     n_jobs: int = 1,
     shared_draws: bool = False,
 ) -> MultilabelDecision:
@@ -104,7 +127,8 @@ def decide(
     ----------
     Y_proba : array-like of shape (rows, columns) or list of UncertainProbabilities
         Calibrated probability of each label of each instance; or draws of them, the
-        `bestcut.UncertainProbabilities` of each column.
+        `bestcut.UncertainProbabilities` of each column. With `per_row` it may be a
+        sparse matrix, and what that does not hold is never predicted.
     metric : str or Metric, default="f1"
         What to maximise.
     average : {"samples", "macro", "micro"}, default="samples"
@@ -112,6 +136,15 @@ def decide(
         together.
     min_positives, max_positives : int, optional
         Bounds on the number of positives in each row, in each column, or in all.
+    per_row : int or (int, int), optional
+        For "macro" and "micro": how many labels each row is given, exactly, or at least
+        and at most. A row with fewer labels of positive probability takes what it has.
+        (For "samples" that is `min_positives` and `max_positives`.)
+    weights : array-like of shape (columns,), optional
+        With `per_row` and "macro": the weight of each column in the mean.
+    also : dict, optional
+        With `per_row` and "macro": ``{"precision@k": w}`` adds w times the expected
+        share of right labels among those given.
     n_jobs : int, default=1
         How many threads.
     shared_draws : bool, default=False
@@ -131,6 +164,9 @@ def decide(
     empty is the metric's `zero_division`: 0 as it stands, or 1 with
     ``FBeta(zero_division=1.0)``.
 
+    With `per_row` the rows couple the columns. An ascent finds the labels, and prices
+    of the rows a bound on all others, which is `gap`; see `docs/several-classes.md`.
+
     With draws, expected scores are means over them. For rows and for the whole, draws
     of independent columns are combined: all combinations up to 1024 of them, beyond
     that each column's in a random order, with a fixed seed.
@@ -148,6 +184,17 @@ def decide(
     chosen = get(metric)
     kind = check_option(average, _AVERAGES, name="average")
     drawn = columns_of_draws(Y_proba, shared=shared_draws)
+    if per_row is not None:
+        if drawn is not None:
+            raise errors.budget_needs_known_probabilities()
+        if kind == "samples":
+            raise errors.budget_of_samples()
+        if min_positives != 0 or max_positives is not None:
+            raise errors.budgets_of_both()
+        return _decide_rows(Y_proba, chosen, kind, per_row, weights, also)
+    for name, value in (("weights", weights), ("also", also)):
+        if value is not None:
+            raise errors.needs_per_row(name)
     if drawn is not None:
         require_ranking(chosen, way_out=ONE_BY_ONE)
         threads = max(check_whole_number(n_jobs, name="n_jobs"), 1)
@@ -155,10 +202,13 @@ def decide(
             drawn, chosen, kind, (min_positives, max_positives), threads
         )
     matrix = check_matrix(Y_proba, name="Y_proba")
-    bounds = {"min_positives": min_positives, "max_positives": max_positives}
+    bounds: dict[str, Any] = {
+        "min_positives": min_positives,
+        "max_positives": max_positives,
+    }
     if kind == "micro":
         require_ranking(chosen, way_out=ONE_BY_ONE)
-        one = decide_one(matrix.ravel(), chosen, **bounds)  # type: ignore[arg-type]
+        one = decide_one(matrix.ravel(), chosen, **bounds)
         labels = one.labels.reshape(matrix.shape)
         each, error = np.array([one.expected_score]), one.error
         gap, scope = one.gap, one.gap_scope
@@ -169,13 +219,62 @@ def decide(
             chosen,
             axis=axis,
             n_jobs=n_jobs,
-            **bounds,  # type: ignore[arg-type]
+            **bounds,
         )
         labels, each = many.labels, many.expected_score
         error, gap = (float(x.max(initial=0.0)) for x in (many.error, many.gap))
         scope = many.gap_scope
     expected = float(each.mean()) if each.size else float("nan")
     return MultilabelDecision(labels, expected, error, gap, scope, each, chosen, kind)
+
+
+def _decide_rows(
+    Y_proba: Any,
+    metric: Metric,
+    average: str,
+    per_row: Any,
+    weights: Any,
+    also: Mapping[str, float] | None,
+) -> MultilabelDecision:
+    """Decide with a budget for each row."""
+    require_ranking(metric, way_out=ONE_BY_ONE)
+    given = (
+        Y_proba if hasattr(Y_proba, "tocsr") else check_rows(Y_proba, name="Y_proba")
+    )
+    rows, columns = given.shape
+    low, high = check_per_row(per_row, columns)
+    share = check_class_weights(weights, columns)
+    extra = extra_worth(also, rows, max(high, 1))
+    entries = columns_apart = entries_of(given, name="Y_proba")
+    if average == "micro":
+        for name, value in (("weights", weights), ("also", also)):
+            if value is not None:
+                raise errors.only_for_macro(name)
+        entries, share = entries.as_one_column(), np.ones(1)
+    budgets = Budgets(*(np.full(rows, x, dtype=np.intp) for x in (low, high)))
+    found = Problem(entries, metric, budgets, share, extra).solve()
+    expected = float(share @ found.each) if rows else float("nan")
+    slope, cost = (np.broadcast_to(x, columns) for x in (found.slope, found.cost))
+    return MultilabelDecision(
+        labels=labels_of(columns_apart, entries.split(found.taken), given),
+        expected_score=expected + metric.sign * extra * float(found.hits.sum()),
+        error=float(share @ found.error) + 8 * EPS * abs(expected),
+        gap=_rounding(found) if average == "micro" and low == high else found.gap,
+        gap_scope="predictions",
+        each=found.each,
+        metric=metric,
+        average=average,
+        _rule=RowRule(slope, cost, (low, high)),
+    )
+
+
+def _rounding(found: Assignment) -> float:
+    """Return the gap where nothing but rounding is open.
+
+    Of all entries as many are taken as must be, each row's largest: entry by entry they
+    are at least as probable as those of any other choice.
+    """
+    return 4 * EPS * float(np.abs(found.each).max(initial=0.0))
 
 
 def _decide_drawn(
@@ -194,7 +293,8 @@ def _decide_drawn(
     else:
         problems = [drawn.row(i) for i in range(rows)]
     size = {"micro": rows * columns, "macro": rows, "samples": columns}[average]
-    limits = check_bounds(*bounds, n=size)
+    count = {"micro": 1, "macro": columns, "samples": rows}[average]
+    limits = check_bounds_of_each(*bounds, count, size)
     many = decide_drawn(problems, metric, limits, threads)
     labels, each = many.labels, many.expected_score
     labels = labels.reshape(columns, rows).T if average == "macro" else labels

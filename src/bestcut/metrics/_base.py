@@ -316,9 +316,7 @@ def is_affine(metric: Metric) -> TypeGuard[Affine]:
 class Concave(Protocol):
     """A metric with the trait `CONCAVE`, as those see it who rely on the trait."""
 
-    def tangent(
-        self, tp: Any, n_pred: Any, n_pos: Any, n: Any
-    ) -> tuple[Any, Any, Any]:
+    def tangent(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return the score, and its slopes in `tp` and in `n_pred`."""
 
 
@@ -346,9 +344,7 @@ def affine_tangent(
 ) -> tuple[Any, Any, Any]:
     """Return the tangent of a metric that is at most quadratic in `n_pred`."""
     base, slope = affine_parts(metric, n_pred, n_pos, n)
-    after, before = (
-        affine_parts(metric, n_pred + x, n_pos, n)[0] for x in (0.5, -0.5)
-    )
+    after, before = (affine_parts(metric, n_pred + x, n_pos, n)[0] for x in (0.5, -0.5))
     return base + slope * tp, slope, after - before
 
 
@@ -369,9 +365,7 @@ class AffineMetric(Metric):
         own = {Trait.AFFINE, Trait.SEPARABLE} if self.separable else {Trait.AFFINE}
         return super().traits | own | self.structure
 
-    def tangent(
-        self, tp: Any, n_pred: Any, n_pos: Any, n: Any
-    ) -> tuple[Any, Any, Any]:
+    def tangent(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return the score, and its slopes in `tp` and in `n_pred`, if concave."""
         return affine_tangent(self, tp, n_pred, n_pos, n)
 
@@ -419,9 +413,7 @@ class FractionalLinearMetric(Metric):
         """Return the value where the denominator is 0."""
         return self.zero_division
 
-    def tangent(
-        self, tp: Any, n_pred: Any, n_pos: Any, n: Any
-    ) -> tuple[Any, Any, Any]:
+    def tangent(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return the score, and its slopes in `tp` and in `n_pred`, if concave."""
         return affine_tangent(self, tp, n_pred, n_pos, n)
 

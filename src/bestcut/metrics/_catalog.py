@@ -526,9 +526,7 @@ class _RatesMetric(_Share, Metric):
         # The rates are linear in TP and `n_pred`, and their means are concave.
         return super().traits | {Trait.CONCAVE}
 
-    def tangent(
-        self, tp: Any, n_pred: Any, n_pos: Any, n: Any
-    ) -> tuple[Any, Any, Any]:
+    def tangent(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return the score, and its slopes in `tp` and in `n_pred`."""
         n_neg = n - n_pos
         tpr = ratio(tp, n_pos, self.zero_division)

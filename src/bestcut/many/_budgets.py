@@ -1,0 +1,54 @@
+"""What users say about rows and columns: budgets, weights, and what counts besides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bestcut import _errors as errors
+from bestcut._types import FloatArray
+from bestcut._validation import check_real_array, check_weights, check_whole_number
+
+_ALSO = "precision@k"
+
+
+def check_per_row(per_row: Any, columns: int) -> tuple[int, int]:
+    """Return how many columns a row takes, at least and at most."""
+    pair = per_row if isinstance(per_row, tuple | list) else (per_row, per_row)
+    if len(pair) != 2:
+        raise errors.not_a_budget(per_row)
+    low, high = (
+        check_whole_number(x, name="per_row", cure="Pass k, or (low, high).")
+        for x in pair
+    )
+    if low > high:
+        raise errors.budget_crosses(low, high)
+    if high > columns:
+        raise errors.budget_too_large(high, columns)
+    return low, high
+
+
+def check_class_weights(weights: Any, columns: int) -> FloatArray:
+    """Return the share of each column in the average."""
+    if weights is None:
+        return np.full(columns, 1.0 / columns)
+    values = check_weights(weights, columns, name="weights")
+    total = float(values.sum())
+    if total <= 0.0:
+        raise errors.no_class_weight()
+    return np.asarray(values / total)
+
+
+def extra_worth(also: Mapping[str, float] | None, rows: int, per_row: int) -> float:
+    """Return what each expected hit is worth besides the average."""
+    if also is None:
+        return 0.0
+    unknown = [name for name in also if name != _ALSO]
+    if unknown:
+        raise errors.unknown_addition(unknown[0], _ALSO)
+    weight = float(check_real_array(also.get(_ALSO, 0.0), name="also"))
+    if not np.isfinite(weight) or weight < 0.0:
+        raise errors.negative_addition(_ALSO, weight)
+    return weight / max(rows * per_row, 1)

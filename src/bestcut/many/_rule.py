@@ -1,0 +1,110 @@
+"""A rule for new rows, from an assignment that was found for others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestcut import _errors as errors
+from bestcut._types import FloatArray, IndexArray
+from bestcut.many._entries import Entries
+from bestcut.many._matrix import as_sparse, check_rows, entries_of
+from bestcut.many._row_choice import Budgets, chosen
+
+
+@dataclass(frozen=True, eq=False)
+class RowRule:
+    """Decide each row by itself: the columns with the largest ``slope * p - cost``.
+
+    Made by `MulticlassDecision.rule` and `MultilabelDecision.rule`. It is what people
+    call class weights, with a price for each column, and no labels are needed to find
+    it. On the rows that it was found for it repeats the decision, but for rows that are
+    all but indifferent.
+
+    Attributes
+    ----------
+    slope, cost : ndarray of float, shape (columns,)
+        What a hit is worth in each column, and what a prediction costs.
+    per_row : (int, int)
+        How many columns a row takes, at least and at most.
+    classes : ndarray or None
+        What the columns are called; None: a row takes a set of columns, and the rule
+        returns labels in the shape of its input.
+
+    Examples
+    --------
+    >>> from bestcut import multiclass
+    >>> P = [[0.6, 0.3, 0.1], [0.5, 0.2, 0.3], [0.5, 0.4, 0.1], [0.9, 0.1, 0.0]]
+    >>> rule = multiclass.decide(P, classes=["cat", "dog", "owl"]).rule()
+    >>> rule([[0.5, 0.1, 0.4]]).tolist()
+    ['owl']
+    """
+
+    slope: FloatArray
+    cost: FloatArray
+    per_row: tuple[int, int]
+    classes: NDArray[Any] | None = None
+
+    def __call__(self, P: Any) -> Any:
+        """Decide new rows.
+
+        Parameters
+        ----------
+        P : array-like or sparse matrix of shape (rows, columns)
+            Their probabilities.
+
+        Returns
+        -------
+        ndarray of shape (rows,), or of bool in the shape of `P`
+            The class of each row; or its labels.
+        """
+        given = P if hasattr(P, "tocsr") else check_rows(P, name="P")
+        columns = self.slope.size
+        if given.shape[1] != columns:
+            raise errors.other_columns(name="P", shape=given.shape, columns=columns)
+        entries = entries_of(given, name="P")
+        taken = self.taken(entries)
+        if self.classes is None:
+            return labels_of(entries, taken, given)
+        return self.classes[first_columns(entries, taken)]
+
+    def taken(self, entries: Entries) -> list[Any]:
+        """Return which entries rows take, for each group of rows."""
+        low, high = (np.full(entries.shape[0], x) for x in self.per_row)
+        stored = entries.lengths
+        budgets = Budgets(np.minimum(low, stored), np.minimum(high, stored))
+        out = []
+        for group in entries.groups:
+            at = group.column_of(slice(None))
+            worth = group.p * self.slope[at] - self.cost[at]
+            worth[group.p == 0.0] = -np.inf
+            out.append(chosen(worth, budgets.of(group.rows)))
+        return out
+
+
+def first_columns(entries: Entries, labels: list[Any]) -> IndexArray:
+    """Return the column that each row takes, where it takes one."""
+    out = np.zeros(entries.shape[0], dtype=np.intp)
+    for group, taken in zip(entries.groups, labels, strict=True):
+        at = np.argmax(taken, axis=1)
+        if group.columns is not None:
+            at = group.columns[np.arange(at.size), at]
+        out[group.rows] = at
+    return out
+
+
+def labels_of(entries: Entries, labels: list[Any], like: Any) -> Any:
+    """Return labels in the shape of a matrix, sparse if that is."""
+    if hasattr(like, "tocsr"):
+        return as_sparse(entries, labels, like)
+    out = np.zeros(like.shape, dtype=np.bool_)
+    for group, taken in zip(entries.groups, labels, strict=True):
+        if group.columns is None:
+            out[group.rows] = taken
+        else:
+            at = np.nonzero(taken)
+            out[group.rows[at[0]], group.columns[at]] = True
+    return out

@@ -1,0 +1,352 @@
+"""One class for each row, for the best expected average of a metric over classes.
+
+``f1_score(y, y_pred, average="macro")`` of scikit-learn measures the same: the mean of
+the classes' scores, each class against the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestcut import _errors as errors
+from bestcut._types import EPS, CountArray, FloatArray
+from bestcut._validation import check_option
+from bestcut.many._assignment import Problem
+from bestcut.many._budgets import check_class_weights, extra_worth
+from bestcut.many._classes import DrawnClasses, MicroClasses
+from bestcut.many._each import ONE_BY_ONE
+from bestcut.many._matrix import check_rows, entries_of
+from bestcut.many._row_choice import Budgets
+from bestcut.many._rule import RowRule, first_columns
+from bestcut.metrics import Metric, get, require_ranking
+from bestcut.scores import Prediction, ScoreDistribution
+from bestcut.search import gap_in_words
+
+__all__ = ["MulticlassDecision", "decide", "expected_score", "score_distribution"]
+
+_AVERAGES = ("macro", "micro")
+_SUM = 1e-6  # how far the sum of a row may be from 1, for float32
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class MulticlassDecision:
+    """The class of each row, with the best expected average score.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (rows,)
+        The class of each row: its index, or its name from `classes`.
+    expected_score : float
+        Expected average metric of `labels`; with `also`, plus what that adds.
+    error : float
+        Bound on the numerical error of `expected_score`.
+    gap : float
+        Every allowed choice of classes has an expected score of at most this one's plus
+        `error` plus `gap`, proved (a loss: at least this one's less both).
+    each : ndarray of float, shape (classes,)
+        Expected metric of each class against the rest.
+    n_predicted : ndarray of int, shape (classes,)
+        How many rows are given each class.
+    metric : Metric
+        What was maximised (a loss: minimised).
+    average : str
+        Over what.
+    classes : ndarray
+        What the classes are called.
+    """
+
+    labels: NDArray[Any]
+    expected_score: float
+    error: float
+    gap: float
+    each: FloatArray
+    n_predicted: CountArray
+    metric: Metric
+    average: str
+    classes: NDArray[Any]
+    _rule: RowRule = field(repr=False)
+    _source: Any = field(repr=False)
+
+    def rule(self) -> RowRule:
+        """Return the rule that decides new rows one by one.
+
+        Returns
+        -------
+        RowRule
+            Two small arrays: a row takes the class with the largest
+            ``slope * p - cost``.
+        """
+        return self._rule
+
+    def distribution(self) -> ScoreDistribution:
+        """Return the distribution of the average score.
+
+        Returns
+        -------
+        ScoreDistribution
+            Its mean is exact. The rest comes from 4,000 draws of a class for each row,
+            since the classes of a row exclude each other; ``quantile_error`` says how
+            much that leaves open.
+        """
+        return ScoreDistribution(self._source, self.metric)
+
+    def __repr__(self) -> str:
+        return (
+            f"MulticlassDecision({self.average} {self.metric.name}: "
+            f"{self.labels.size} rows, {self.classes.size} classes, expected score "
+            f"{self.expected_score:.6g} [error {self.error:.1e}, "
+            f"{gap_in_words(self.gap, 'predictions')}])"
+        )
+
+
+def decide(
+    P: Any,
+    metric: str | Metric = "f1",
+    *,
+    average: str | None = "macro",
+    classes: Any = None,
+    weights: Any = None,
+    also: Mapping[str, float] | None = None,
+) -> MulticlassDecision:
+    """Choose one class for each row, for the best expected average over classes.
+
+    Parameters
+    ----------
+    P : array-like or sparse matrix of shape (rows, classes)
+        Calibrated probabilities; each row sums to 1. A class of probability 0 is never
+        chosen.
+    metric : str or Metric, default="f1"
+        The metric of each class against the rest.
+    average : {"macro", "micro"}, default="macro"
+        The mean over classes; or one score of all rows and classes together, for which
+        the most probable class of each row is best. The multi-class MCC and kappa and
+        the geometric mean of recalls are neither, and are refused as ``average=None``.
+    classes : array-like of shape (classes,), optional
+        What the classes are called; their indices if not given.
+    weights : array-like of shape (classes,), optional
+        The weight of each class in the mean; all the same if not given.
+    also : dict, optional
+        ``{"precision@k": w}`` adds w times the expected share of right rows.
+
+    Returns
+    -------
+    MulticlassDecision
+        With ``labels``, ``expected_score``, ``error``, ``gap`` and ``each``.
+
+    Notes
+    -----
+    The expected score is a mean over classes of expected scores, so that it depends on
+    the columns of `P` alone, and is exact, not a ratio of expectations. The classes of
+    a row exclude each other; rows are taken to be independent.
+
+    Examples
+    --------
+    >>> from bestcut import multiclass
+    >>> P = [[0.6, 0.3, 0.1], [0.5, 0.2, 0.3], [0.5, 0.4, 0.1], [0.9, 0.1, 0.0]]
+    >>> d = multiclass.decide(P, "f1", classes=["cat", "dog", "owl"])
+    >>> d.labels.tolist()
+    ['cat', 'owl', 'dog', 'cat']
+    >>> d.n_predicted.tolist()
+    [2, 1, 1]
+    >>> round(d.expected_score, 4)
+    0.4219
+    """
+    chosen = get(metric)
+    if average is None:
+        raise errors.does_not_split(chosen.name)
+    kind = check_option(average, _AVERAGES, name="average")
+    given = _check_probabilities(P)
+    names = _check_names(classes, given.shape[1])
+    share = check_class_weights(weights, given.shape[1])
+    require_ranking(chosen, way_out=ONE_BY_ONE)
+    if kind == "micro":
+        if weights is not None or also is not None:
+            raise errors.only_for_macro("weights" if weights is not None else "also")
+        return _decide_micro(given, chosen, names)
+    entries = entries_of(given, name="P")
+    rows = entries.shape[0]
+    one = np.ones(rows, dtype=np.intp)
+    extra = extra_worth(also, rows, 1)
+    found = Problem(entries, chosen, Budgets(one, one), share, extra).solve()
+    column = first_columns(entries, entries.split(found.taken))
+    expected = float(share @ found.each) if rows else float("nan")
+    hits = extra * float(found.hits.sum())
+    error = float(share @ found.error) + 8 * EPS * abs(expected)
+    return MulticlassDecision(
+        labels=names[column],
+        expected_score=expected + chosen.sign * hits,
+        error=error,
+        gap=found.gap,
+        each=found.each,
+        n_predicted=found.size.astype(np.int64),
+        metric=chosen,
+        average=kind,
+        classes=names,
+        _rule=RowRule(found.slope, found.cost, (1, 1), names),
+        _source=DrawnClasses(_dense(given), column, share, expected, error),
+    )
+
+
+def expected_score(
+    P: Any,
+    y_pred: Any,
+    metric: str | Metric = "f1",
+    *,
+    classes: Any = None,
+    weights: Any = None,
+) -> float:
+    """Return the expected macro average of any choice of classes.
+
+    Parameters
+    ----------
+    P : array-like or sparse matrix of shape (rows, classes)
+        Calibrated probabilities; each row sums to 1.
+    y_pred : array-like of shape (rows,)
+        The class of each row: its index, or its name.
+    metric : str or Metric, default="f1"
+        The metric of each class against the rest.
+    classes : array-like of shape (classes,), optional
+        What the classes are called.
+    weights : array-like of shape (classes,), optional
+        The weight of each class in the mean.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from bestcut import multiclass
+    >>> P = [[0.6, 0.3, 0.1], [0.5, 0.2, 0.3], [0.5, 0.4, 0.1], [0.9, 0.1, 0.0]]
+    >>> round(multiclass.expected_score(P, [0, 0, 0, 0]), 4)
+    0.2477
+    """
+    return score_distribution(P, y_pred, metric, classes=classes, weights=weights).mean
+
+
+def score_distribution(
+    P: Any,
+    y_pred: Any,
+    metric: str | Metric = "f1",
+    *,
+    classes: Any = None,
+    weights: Any = None,
+) -> ScoreDistribution:
+    """Return the distribution of the macro average of any choice of classes.
+
+    Parameters
+    ----------
+    P : array-like or sparse matrix of shape (rows, classes)
+        Calibrated probabilities; each row sums to 1.
+    y_pred : array-like of shape (rows,)
+        The class of each row: its index, or its name.
+    metric : str or Metric, default="f1"
+        The metric of each class against the rest.
+    classes : array-like of shape (classes,), optional
+        What the classes are called.
+    weights : array-like of shape (classes,), optional
+        The weight of each class in the mean.
+
+    Returns
+    -------
+    ScoreDistribution
+        As that of `MulticlassDecision.distribution`.
+
+    Examples
+    --------
+    >>> from bestcut import multiclass
+    >>> P = [[0.6, 0.3, 0.1], [0.5, 0.2, 0.3], [0.5, 0.4, 0.1], [0.9, 0.1, 0.0]] * 50
+    >>> multiclass.score_distribution(P, [0, 2, 1, 0] * 50)
+    F1 0.49, 90% between 0.42 and 0.55
+    """
+    chosen = get(metric)
+    p = _dense(_check_probabilities(P))
+    names = _check_names(classes, p.shape[1])
+    share = check_class_weights(weights, p.shape[1])
+    column = _check_predictions(y_pred, names, p.shape[0])
+    if not p.shape[0]:
+        raise errors.nothing_to_average(p.shape)
+    each = [
+        Prediction.of_labels(p[:, j], column == j).moments(chosen)
+        for j in range(p.shape[1])
+    ]
+    mean = float(share @ np.array([x.mean for x in each]))
+    error = float(share @ np.array([x.error for x in each])) + 8 * EPS * abs(mean)
+    return ScoreDistribution(DrawnClasses(p, column, share, mean, error), chosen)
+
+
+def _decide_micro(
+    given: Any, metric: Metric, names: NDArray[Any]
+) -> MulticlassDecision:
+    """Decide for one score of all entries: TP is the number of right rows."""
+    p = _dense(given)
+    rows, count = p.shape
+    column = np.argmax(p, axis=1) if rows else np.zeros(0, dtype=np.intp)
+    source = MicroClasses(p[np.arange(rows), column], count)
+    moments = source.moments(metric)
+    size = np.bincount(column, minlength=count)
+    ones = np.ones(count)
+    return MulticlassDecision(
+        labels=names[column],
+        expected_score=moments.mean,
+        error=moments.error,
+        gap=4 * EPS * abs(moments.mean),
+        each=np.array([moments.mean]),
+        n_predicted=size.astype(np.int64),
+        metric=metric,
+        average="micro",
+        classes=names,
+        _rule=RowRule(ones, np.zeros(count), (1, 1), names),
+        _source=source,
+    )
+
+
+def _dense(given: Any) -> FloatArray:
+    return np.asarray(given.toarray() if hasattr(given, "tocsr") else given)
+
+
+def _check_probabilities(P: Any) -> Any:
+    """Return probabilities whose rows sum to 1."""
+    if hasattr(P, "tocsr"):
+        entries_of(P, name="P")  # refuses what are no probabilities
+        given, sums = P, np.asarray(P.sum(axis=1), dtype=np.float64).ravel()
+    else:
+        given = check_rows(P, name="P")
+        sums = given.sum(axis=1)
+    if given.shape[1] < 2:
+        raise errors.one_class(given.shape)
+    off = ~(np.abs(sums - 1.0) <= _SUM)
+    if np.any(off):
+        raise errors.rows_do_not_sum_to_one(name="P", sums=sums, off=off)
+    return given
+
+
+def _check_names(classes: Any, count: int) -> NDArray[Any]:
+    """Return what the classes are called."""
+    if classes is None:
+        return np.arange(count)
+    names = np.asarray(classes)
+    if names.shape != (count,):
+        raise errors.not_one_name_each(count, names.shape)
+    if np.unique(names).size < count:
+        raise errors.same_names(names)
+    return names
+
+
+def _check_predictions(y_pred: Any, names: NDArray[Any], rows: int) -> Any:
+    """Return the column of each prediction."""
+    labels = np.asarray(y_pred)
+    if labels.shape != (rows,):
+        raise errors.wrong_length(name="y_pred", n=rows, shape=labels.shape)
+    order = np.argsort(names, kind="stable")
+    at = np.minimum(np.searchsorted(names[order], labels), names.size - 1)
+    column = order[at]
+    unknown = names[column] != labels
+    if np.any(unknown):
+        raise errors.unknown_class(labels, unknown, names)
+    return column
