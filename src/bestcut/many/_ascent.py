@@ -135,6 +135,31 @@ class ColumnScores:
         return a[None], c
 
 
+class CoverageScores:
+    """The chance of columns to be hit at least once.
+
+    It is 1 - exp(-Y), where Y sums -log(1 - p) = p + p²/2 + p³/3 + ... over the entries
+    that are taken.
+    """
+
+    powers = 8
+
+    def __init__(self, weights: FloatArray) -> None:
+        self.weights = weights
+        self.factor = 1.0 / np.arange(1.0, self.powers + 1.0)[:, None]
+
+    def value(self, sums: FloatArray, size: FloatArray) -> FloatArray:
+        """Return the weighted utility of every column."""
+        return np.asarray(-self.weights * np.expm1(-np.sum(self.factor * sums, axis=0)))
+
+    def slopes(
+        self, sums: FloatArray, size: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what each power of p is worth in each column, at no cost."""
+        left = self.weights * np.exp(-np.sum(self.factor * sums, axis=0))
+        return self.factor * left, np.zeros(left.size)
+
+
 class Ascent:
     """The state of an ascent: which entries are taken.
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
-from bestcut.many._ascent import Ascent, ColumnScores
+from bestcut.many._ascent import Ascent, ColumnScores, CoverageScores, Scores
 from bestcut.many._certificate import ScoredColumns
 from bestcut.many._column_laws import ColumnLaws
 from bestcut.many._entries import Entries
 from bestcut.many._exact_scores import ExactScores
 from bestcut.many._row_choice import Budgets, chosen, prices
-from bestcut.metrics import Metric, is_affine
+from bestcut.metrics import Metric, Trait, is_affine
 
 _ROUNDS = 8  # in which rows choose again, at exact worths
 _STEPS = 12  # of prices
@@ -90,7 +90,9 @@ class Problem:
 
     def solve(self) -> Assignment:
         """Return the best assignment that is found, with a bound on any other."""
-        scores = ColumnScores(self.entries, self.metric, self.share)
+        scores: Scores = ColumnScores(self.entries, self.metric, self.share)
+        if Trait.COVERAGE in self.metric.traits:
+            scores = CoverageScores(self.share)
         ascent = Ascent(self.entries, scores, self.budgets, self.extra)
         found = self._at_exact_worths(_together(ascent.run()), scores)
         upper, price, likely = found.least_upper()
@@ -108,7 +110,8 @@ class Problem:
             upper = min(upper, bound)
         gap = max(upper - found.objective, 0.0)
         gap += 4 * EPS * (abs(upper) + abs(found.objective))
-        slopes, cost = scores.slopes(found.hits[None], found.size)
+        sums = found.power_sums(scores.powers)
+        slopes, cost = scores.slopes(sums, found.size)
         return Assignment(
             found.taken,
             found.each,
@@ -121,7 +124,7 @@ class Problem:
         )
 
     def _exchanged(
-        self, found: _State, scores: ColumnScores, trials: int
+        self, found: _State, scores: Scores, trials: int
     ) -> tuple[_State, int]:
         """Return what is better after columns changed places, and the trials left."""
         ascent = Ascent(self.entries, scores, self.budgets, self.extra, found.taken)
@@ -132,7 +135,7 @@ class Problem:
                 return other, trials
         return found, 0
 
-    def _ascended(self, taken: BoolArray, scores: ColumnScores) -> _State:
+    def _ascended(self, taken: BoolArray, scores: Scores) -> _State:
         """Return where exact scores lead from an assignment."""
         if is_affine(self.metric):
             exact = ExactScores(self.laws, self.metric, self.share, self.entries)
@@ -141,7 +144,7 @@ class Problem:
             taken = _together(ascent.labels)
         return self._at_exact_worths(taken, scores)
 
-    def _at_exact_worths(self, taken: BoolArray, scores: ColumnScores) -> _State:
+    def _at_exact_worths(self, taken: BoolArray, scores: Scores) -> _State:
         """Let rows choose again at exact worths, while that is a gain."""
         found = _State(self, taken, scores)
         for _ in range(_ROUNDS):
@@ -164,7 +167,7 @@ class _State:
     """An assignment: what its columns are worth, and its entries at the margin."""
 
     def __init__(
-        self, problem: Problem, taken: BoolArray, scores: ColumnScores
+        self, problem: Problem, taken: BoolArray, scores: Scores
     ) -> None:
         self.problem, self.taken = problem, taken
         count = problem.entries.shape[1]
@@ -193,6 +196,15 @@ class _State:
         self.objective = float(
             problem.share @ utility + problem.extra * self.hits.sum()
         )
+
+    def power_sums(self, count: int) -> FloatArray:
+        """Return the sums of p, p², ... over the entries taken in each column."""
+        entries, values = self.problem.entries, self.taken.astype(np.float64)
+        out = np.empty((count, entries.shape[1]))
+        for row in out:
+            values = values * self.problem.p
+            row[:] = entries.sums(values)
+        return out
 
     def _by_rows(self) -> list[tuple[IndexArray, FloatArray, BoolArray, Budgets]]:
         """Return rows, worths, labels and budgets of each group of rows."""

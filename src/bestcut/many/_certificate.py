@@ -36,6 +36,7 @@ from bestcut.metrics import (
 )
 from bestcut.scores import Prediction
 
+_CERTAIN = 40.0  # exp(-40) is less than rounding
 _FARTHER = 4.0  # by what steps away from the chosen size grow
 _CLOSE = 1e-7  # of a score: what need not be told apart
 _SORTED = 4096  # entries that are sorted at every size
@@ -86,12 +87,19 @@ class ScoredColumns:
 
     def values(self) -> ColumnValues:
         """Return the expected score of each column."""
+        if Trait.COVERAGE in self.metric.traits:
+            score = -np.expm1(-self._exponent())
+            return ColumnValues(score, (self.group.p.shape[1] + 8) * EPS + 0.0 * score)
         if is_affine(self.metric):
             line = self._line(self.size)
             score = line.const + np.einsum("cm,cm->c", self.labels, line.weights)
             return ColumnValues(score, line.error)
         found = [self._moments(c) for c in range(self.size.size)]
         return ColumnValues(*(np.array(x) for x in zip(*found, strict=True)))
+
+    def _exponent(self) -> FloatArray:
+        """Return minus the logarithm of the chance that no entry taken is positive."""
+        return np.asarray((self.labels * exponents(self.group.p)).sum(axis=1))
 
     def _moments(self, c: int) -> tuple[float, float]:
         size = int(self.group.sizes[c])
@@ -103,13 +111,16 @@ class ScoredColumns:
         )
         return found.mean, found.error
 
+    def _has_planes(self) -> bool:
+        return is_concave(self.metric) or Trait.COVERAGE in self.metric.traits
+
     def worths(self) -> FloatArray | None:
         """Return what each entry is worth in utility, at the margin of its column.
 
         None for a metric that is neither affine nor concave.
         """
         sign = self.metric.sign
-        if is_concave(self.metric):
+        if self._has_planes():
             plane = self._plane()
             return np.asarray(sign * (plane.weights + plane.each[:, None]))
         if not is_affine(self.metric):
@@ -142,6 +153,14 @@ class ScoredColumns:
 
     def _plane(self) -> _Line:
         """Return the mean of tangent planes, of a concave metric."""
+        if Trait.COVERAGE in self.metric.traits:
+            # 1 - exp(-Y) is concave in Y, a sum over the entries that are taken.
+            total = self._exponent()
+            slope = np.exp(-total)
+            weights = slope[:, None] * exponents(self.group.p)
+            error = (weights.shape[1] + 8) * EPS * (1.0 + weights.sum(axis=1))
+            const = 1.0 - slope * (1.0 + total)
+            return _Line(const, np.zeros(total.size), weights, error)
         assert is_concave(self.metric)
         n = float(self.n)
         s = self.laws.arguments()
@@ -181,7 +200,7 @@ class ScoredColumns:
             What each expected hit is worth besides.
         """
         cost = prices - extra * self.group.p
-        if is_concave(self.metric):
+        if self._has_planes():
             return self._by_plane(cost, share)
         convex = Trait.CONVEX_SLOPE in self.metric.traits and self.metric.sign > 0
         if convex:
@@ -424,6 +443,12 @@ class _Sizes:
             ends.append((there - here) * step)
         falls = np.broadcast_to(np.maximum(ends[0] - ends[1], 0.0), s.shape)
         return columns.laws.mean_of(falls)[0]
+
+
+def exponents(p: FloatArray) -> FloatArray:
+    """Return -log(1 - p), at most 40: what is more is as good as certain."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.minimum(-np.log1p(-p), _CERTAIN))
 
 
 def _rounding(cost: FloatArray, total: FloatArray) -> FloatArray:

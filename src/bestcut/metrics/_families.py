@@ -150,6 +150,7 @@ class Coverage(Metric):
 
     name = "coverage"
     label = "Coverage"
+    bound = 1.0
 
     @property
     def traits(self) -> frozenset[Trait]:
