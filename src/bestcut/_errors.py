@@ -855,8 +855,8 @@ def does_not_split(name: str) -> ValueError:
     return ValueError(
         f"{name!r} of several classes is one number of the whole confusion matrix, not "
         "a mean over classes, so that no class can be scored by itself. For the mean "
-        "of the classes' own scores, each against the rest, pass average='macro'; for few "
-        "rows draw labels and call `bestcut.decide_from_samples`."
+        "of the classes' own scores, each against the rest, pass average='macro'; for "
+        "few rows draw labels and call `bestcut.decide_from_samples`."
     )
 
 

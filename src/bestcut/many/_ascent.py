@@ -28,6 +28,7 @@ _ENOUGH = 1e-10  # of the score: what another sweep must bring
 _NODES, _SUMS = 3, 5
 _OVERFULL = 3  # columns that others change places with
 _TRIAL = 3  # sweeps after that
+_COLUMNS_A_ROW = 100  # so many columns are looked at for one row
 
 
 class Scores(Protocol):
@@ -334,7 +335,8 @@ class Ascent:
             self.labels[i][rows[moved]] = labels[moved]
             return
         self.size, self.sums = size, sums
-        if moved.size > 1:
+        # A step looks at every column: it must be worth that.
+        if moved.size > max(1, self.size.size // _COLUMNS_A_ROW):
             half = moved.size // 2
             self._safe[i][rows[moved]] = -np.inf
             self._step(i, group, rows[moved[:half]], look)

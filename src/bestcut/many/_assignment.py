@@ -18,6 +18,9 @@ from bestcut.metrics import Metric, Trait, is_affine
 
 _ROUNDS = 8  # in which rows choose again, at exact worths
 _STEPS = 12  # of prices
+_WORK = 1 << 24  # entries that may be gone through for them
+_LARGE = 1 << 21  # entries that are not gone through again with exact scores
+_A_COLUMN = 1 << 11  # entries that take as long as a column does by itself
 _WIDE = 2e-5  # of the score: a gap that makes it worth to change columns' places
 _EXCHANGES = 1 << 26  # entries times columns that may be gone through for that
 _CLOSE = 2e-6  # of the score: a gap that is small enough
@@ -98,6 +101,8 @@ class Problem:
         upper, price, likely = found.least_upper()
         trials = _EXCHANGES // max(self.p.size * self.entries.shape[1], 1)
         while upper - found.objective > _CLOSE * abs(upper):
+            if max(self.p.size, self.entries.shape[1] * _A_COLUMN) > _LARGE:
+                break
             other = self._ascended(likely, scores)
             if other.objective <= found.objective:
                 if upper - found.objective <= _WIDE * abs(upper):
@@ -166,9 +171,7 @@ def _together(labels: list[BoolArray]) -> BoolArray:
 class _State:
     """An assignment: what its columns are worth, and its entries at the margin."""
 
-    def __init__(
-        self, problem: Problem, taken: BoolArray, scores: Scores
-    ) -> None:
+    def __init__(self, problem: Problem, taken: BoolArray, scores: Scores) -> None:
         self.problem, self.taken = problem, taken
         count = problem.entries.shape[1]
         self.each, self.error, self.size, self.hits = np.zeros((4, count))
@@ -279,7 +282,7 @@ class _State:
         likely = wanted()
         unmet = self._unmet(kept, likely)
         misfits = np.count_nonzero(unmet)
-        for _ in range(_STEPS):
+        for _ in range(min(_STEPS, _WORK // max(self.taken.size, 1))):
             above = best - self.objective
             # What was wanted next to these prices counts, too.
             direction = unmet if around is None else (unmet + around) / 2

@@ -153,15 +153,8 @@ class ScoredColumns:
 
     def _plane(self) -> _Line:
         """Return the mean of tangent planes, of a concave metric."""
-        if Trait.COVERAGE in self.metric.traits:
-            # 1 - exp(-Y) is concave in Y, a sum over the entries that are taken.
-            total = self._exponent()
-            slope = np.exp(-total)
-            weights = slope[:, None] * exponents(self.group.p)
-            error = (weights.shape[1] + 8) * EPS * (1.0 + weights.sum(axis=1))
-            const = 1.0 - slope * (1.0 + total)
-            return _Line(const, np.zeros(total.size), weights, error)
-        assert is_concave(self.metric)
+        if not is_concave(self.metric):
+            return self._plane_of_coverage()
         n = float(self.n)
         s = self.laws.arguments()
         k = np.clip(self.size, 0.5, max(n - 0.5, 0.5))[:, None]
@@ -180,6 +173,15 @@ class ScoredColumns:
         weights = self.laws.weights(by_tp)
         error = error + rounds * self.group.p.shape[1] + weights.error
         return _Line(const, each, weights.of_entries, error)
+
+    def _plane_of_coverage(self) -> _Line:
+        """Return the tangent of 1 - exp(-Y), where Y is a sum over entries taken."""
+        total = self._exponent()
+        slope = np.exp(-total)
+        weights = slope[:, None] * exponents(self.group.p)
+        error = (weights.shape[1] + 8) * EPS * (1.0 + weights.sum(axis=1))
+        const = 1.0 - slope * (1.0 + total)
+        return _Line(const, np.zeros(total.size), weights, error)
 
     # --- what they could be worth ----------------------------------------------------
 

@@ -39,6 +39,7 @@ from bestcut.many._entries import ColumnGroup
 _SHORT = 256  # entries of columns whose distributions are computed side by side
 _TERMS = 12
 CLOSE = 1e-14  # of the largest sum of weights: what a series may leave out
+_FEW = 64  # columns whose distributions are divided, one after another
 _TABLE = 1 << 22  # probabilities that are kept of distributions without one entry
 
 
@@ -155,7 +156,7 @@ class ColumnLaws:
         else:
             far = left > 1e-12 * largest
             table = width * p.size
-            if np.any(far) and table <= _TABLE:
+            if np.any(far) and table <= _TABLE and p.shape[0] <= _FEW:
                 return self._divided_out(slope)
         total = np.zeros(p.shape)
         for term in terms[::-1]:
