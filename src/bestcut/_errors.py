@@ -890,14 +890,49 @@ def several_labels(classifier: str, shape: tuple[int, ...]) -> ValueError:
     )
 
 
-def not_binary(kind: str) -> ValueError:
+def not_binary(kind: str, *, many: bool) -> ValueError:
     """Return the refusal of another target, in the words scikit-learn looks for."""
+    if many:
+        return ValueError(
+            f"`y` must hold classes; it is {kind}. Are these classes? Then convert "
+            f"them to integers or strings. (Unknown label type: {kind}.)"
+        )
     return ValueError(
         f"Only binary classification is supported. The type of the target is {kind}. "
-        "Decide about one class, `y == label`, or about each with "
+        "ExpectedMetricClassifier takes more than two classes. Or decide about one "
+        "class, `y == label`, or about each with "
         "sklearn.multioutput.MultiOutputClassifier on "
         "sklearn.preprocessing.label_binarize(y, classes=...). "
         f"(Unknown label type: {kind}.)"
+    )
+
+
+def only_for_two_classes(names: Sequence[str], n_classes: int) -> ValueError:
+    """Return the refusal of options about the positive class where there is none."""
+    listed = ", ".join(f"`{name}`" for name in names)
+    return ValueError(
+        f"With more than two classes there is no positive one, and {listed} must be "
+        f"left at the default; `y` has {n_classes} classes. To decide about one class, "
+        "fit on `y == label`."
+    )
+
+
+def not_one_score_per_class(
+    response: str, shape: tuple[int, ...], n_classes: int
+) -> ValueError:
+    """Return the refusal of scores that do not belong to classes."""
+    return ValueError(
+        f"`{response}` must return a column for each of the {n_classes} classes; got "
+        f"shape {shape}. Pass decision_function_shape='ovr' to a model that compares "
+        "pairs of classes."
+    )
+
+
+def no_temperature(version: str) -> ValueError:
+    """Return the refusal of a calibration that came with a later scikit-learn."""
+    return ValueError(
+        "`calibration` 'temperature' needs scikit-learn 1.8 or newer; this is "
+        f"{version}. Pass 'posterior', 'sigmoid' or 'isotonic'."
     )
 
 
@@ -949,7 +984,7 @@ def other_classes(
     """Return the refusal of a model that was fitted on other classes."""
     return ValueError(
         f"{classifier} needs a model of the classes {classes}; it was fitted on "
-        f"{fitted_on}. Every training fold must have both classes, and a frozen model "
+        f"{fitted_on}. Every training fold must have all classes, and a frozen model "
         "the classes of y."
     )
 
