@@ -26,7 +26,7 @@ _BLOCKS = 50  # steps of a sweep over all rows
 _SWEEPS = 60
 _ENOUGH = 1e-10  # of the score: what another sweep must bring
 _NODES, _SUMS = 3, 5
-_OVERFULL = 3  # columns that others change places with
+_OVERFULL, _OTHERS = 3, 24  # columns that change places
 _TRIAL = 3  # sweeps after that
 _COLUMNS_A_ROW = 100  # so many columns are looked at for one row
 
@@ -260,7 +260,8 @@ class Ascent:
         fill = self.size / np.maximum(self.expected, 0.5)
         overfull = [c for c in np.argsort(-fill)[:_OVERFULL].tolist() if fill[c] > 1.0]
         for full in overfull:
-            for other in range(self.size.size):
+            # It costs least to fill up a column of many positives.
+            for other in np.argsort(-self.expected)[:_OTHERS].tolist():
                 if other == full:
                     continue
                 self._change_places(full, other)

@@ -93,6 +93,8 @@ class Problem:
 
     def solve(self) -> Assignment:
         """Return the best assignment that is found, with a bound on any other."""
+        if not np.any(self.budgets.high):
+            return self._nothing()
         scores: Scores = ColumnScores(self.entries, self.metric, self.share)
         if Trait.COVERAGE in self.metric.traits:
             scores = CoverageScores(self.share)
@@ -127,6 +129,19 @@ class Problem:
             slopes[0] + self.extra,
             cost,
         )
+
+    def _nothing(self) -> Assignment:
+        """Return the only assignment there is if no row takes anything."""
+        n, columns = float(self.entries.instances), self.entries.shape[1]
+        zeros = np.zeros(columns)
+        taken = np.zeros(self.p.size, dtype=np.bool_)
+        if self.p.size:
+            found = _State(self, taken, ColumnScores(self.entries, self.metric, self.share))
+            each, error = found.each, found.error
+        else:
+            each = np.full(columns, float(self.metric.score(0.0, 0.0, 0.0, n)))
+            error = zeros
+        return Assignment(taken, each, error, zeros, zeros, 0.0, zeros, zeros)
 
     def _exchanged(
         self, found: _State, scores: Scores, trials: int

@@ -202,6 +202,10 @@ class ScoredColumns:
             What each expected hit is worth besides.
         """
         cost = prices - extra * self.group.p
+        if not cost.shape[1]:
+            value = self.values()
+            alone = self.metric.sign * value.score + value.error
+            return share * alone, lambda: self.labels
         if self._has_planes():
             return self._by_plane(cost, share)
         convex = Trait.CONVEX_SLOPE in self.metric.traits and self.metric.sign > 0
