@@ -354,9 +354,13 @@ class _Sizes:
 
     def _price(self, worth: FloatArray, size: FloatArray) -> FloatArray:
         """Return about what one entry more is worth, besides those of a size."""
-        k, m = size.astype(np.intp), worth.shape[1]
+        sizes = self.columns.group.sizes
+        if not np.any(sizes):
+            return np.zeros(size.size)
+        # A column without entries has no price; 1 keeps its places inside.
+        k, m = np.maximum(size, 1.0).astype(np.intp), worth.shape[1]
         rows = np.arange(k.size)
-        whole = k >= self.columns.group.sizes
+        whole = k >= sizes
         after = np.minimum(k, m - 1)
         if m <= _SORTED:
             ranked = np.sort(worth, axis=1)
@@ -375,9 +379,9 @@ class _Sizes:
                     min(place, some.size - 1)
                 ]
         if np.any(whole):
-            inside = np.arange(m) < self.columns.group.sizes[:, None]
+            inside = np.arange(m) < sizes[:, None]
             least = np.where(inside, worth, np.inf).min(axis=1)
-            price = np.where(whole, least, price)
+            price = np.where(whole, np.where(sizes > 0, least, 0.0), price)
         return np.asarray(price)
 
     def between(self, left: _AtSize, right: _AtSize) -> FloatArray:
@@ -398,13 +402,17 @@ class _Sizes:
         metric, n = columns.metric, float(columns.n)
         assert is_affine(metric)
         s = columns.laws.counts
-        ends = []
+        ends, nothing = [], True
         for size, step in ((left.size, 1.0), (right.size, -1.0)):
-            here = affine_parts(metric, size[:, None], s, n)[0]
-            if not np.any(here):
-                return np.zeros(left.size.size)
-            there = affine_parts(metric, (size + step)[:, None], s, n)[0]
+            # Sizes next to each other have none between them, and may have no others.
+            beside = np.clip(size + step, 0.0, n)
+            here, there = (
+                affine_parts(metric, x[:, None], s, n)[0] for x in (size, beside)
+            )
+            nothing = nothing and not (np.any(here) or np.any(there))
             ends.append((there - here) * step)
+        if nothing:
+            return np.zeros(left.size.size)
         falls = np.maximum(ends[0] - ends[1], 0.0)
         return columns.laws.mean_of(falls)[0]
 

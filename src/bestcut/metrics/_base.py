@@ -329,7 +329,8 @@ def affine_parts(
     metric: Affine, n_pred: Any, n_pos: Any, n: Any
 ) -> tuple[FloatArray, FloatArray]:
     """Return the score at TP = 0, as if that were possible, and the slope in TP."""
-    alpha, beta, delta = np.broadcast_arrays(*metric.affine(n_pred, n_pos, n))
+    parts = metric.affine(n_pred, n_pos, n)
+    alpha, beta, delta, *_ = np.broadcast_arrays(*parts, n_pred, n_pos)
     known = delta != 0
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = np.where(known, alpha / np.where(known, delta, 1.0), 0.0)
