@@ -742,18 +742,19 @@ def not_one_name_each(count: int, shape: tuple[int, ...]) -> ValueError:
 
 def same_names(names: Any) -> ValueError:
     """Return the refusal of two classes that are called the same."""
-    values, counts = np.unique(names, return_counts=True)
-    first = values[np.argmax(counts > 1)].item()
+    listed = names.tolist()
+    first = next(x for i, x in enumerate(listed) if x in listed[:i])
     return ValueError(f"`classes` must be different; {first!r} is there twice.")
 
 
 def unknown_class(labels: Any, unknown: BoolArray, names: Any) -> ValueError:
     """Return the refusal of a prediction that is no class."""
     at = int(np.argmax(unknown))
+    first = labels.tolist()[at]
     known = ", ".join(repr(x) for x in names[:6].tolist())
     more = ", ..." if names.size > 6 else ""
     return ValueError(
-        f"`y_pred` must hold classes; y_pred[{at}] = {labels[at].item()!r} is none of "
+        f"`y_pred` must hold classes; y_pred[{at}] = {first!r} is none of "
         f"{known}{more}. Pass their names as `classes`, or indices of columns."
     )
 
@@ -840,6 +841,11 @@ def no_class_weight() -> ValueError:
 def unknown_addition(name: str, known: str) -> ValueError:
     """Return the refusal of something that cannot be added to the average."""
     return ValueError(f"`also` must be {{{known!r}: weight}}; got {name!r}.")
+
+
+def not_an_addition(also: Any, known: str) -> TypeError:
+    """Return the refusal of something that names nothing to add."""
+    return TypeError(f"`also` must be {{{known!r}: weight}}; got {also!r}.")
 
 
 def negative_addition(name: str, weight: float) -> ValueError:

@@ -94,7 +94,9 @@ class ColumnScores:
         self.mean = sums[0]
         nodes, self.chance = rule_of_sums(sums, _NODES)
         self.nodes = np.clip(nodes, 0.0, self.n)
-        self.share = self.nodes / np.maximum(self.mean, 1e-300)
+        self.share = np.where(
+            self.mean > 0.0, self.nodes / np.maximum(self.mean, 1e-300), 0.0
+        )
 
     powers = 1  # of probabilities, whose sums are looked at
 
@@ -104,13 +106,16 @@ class ColumnScores:
 
     def _value(self, hits: FloatArray, size: FloatArray) -> FloatArray:
         tp = hits * self.share
+        size = np.clip(size, 0.0, self.n)
         if is_affine(self.metric):  # whatever the hits
             base, slope = affine_parts(self.metric, size, self.nodes, self.n)
             score = base + slope * tp
         else:
             tp = np.minimum(tp, np.minimum(self.nodes, size))
-            tp = np.maximum(tp, size + self.nodes - self.n)
-            score = self.metric.score(tp, size, self.nodes, self.n)
+            rest = self.n - size - self.nodes
+            tp = np.maximum(tp, np.maximum(-rest, 0.0))
+            cells = (tp, size - tp, self.nodes - tp, np.maximum(rest + tp, 0.0))
+            score = self.metric.score_cells(*cells)
         utility = self.metric.sign * np.sum(self.chance * score, axis=0)
         return np.asarray(self.weights * utility)
 

@@ -395,9 +395,13 @@ class _Sizes:
 
     def _price(self, worth: FloatArray, size: FloatArray) -> FloatArray:
         """Return about what one entry more is worth, besides those of a size."""
-        k, m = size.astype(np.intp), worth.shape[1]
+        sizes = self.columns.group.sizes
+        if not np.any(sizes):
+            return np.zeros(size.size)
+        # A column without entries has no price; 1 keeps its places inside.
+        k, m = np.maximum(size, 1.0).astype(np.intp), worth.shape[1]
         rows = np.arange(k.size)
-        whole = k >= self.columns.group.sizes
+        whole = k >= sizes
         after = np.minimum(k, m - 1)
         if m <= _SORTED:
             ranked = np.sort(worth, axis=1)
@@ -417,9 +421,9 @@ class _Sizes:
                     min(place, some.size - 1)
                 ]
         if np.any(whole):
-            inside = np.arange(m) < self.columns.group.sizes[:, None]
+            inside = np.arange(m) < sizes[:, None]
             least = np.where(inside, worth, np.inf).min(axis=1)
-            price = np.where(whole, least, price)
+            price = np.where(whole, np.where(sizes > 0, least, 0.0), price)
         return np.asarray(price)
 
     def between(self, left: _AtSize, right: _AtSize) -> FloatArray:
@@ -444,8 +448,11 @@ class _Sizes:
         s = columns.laws.counts
         ends = []
         for size, step in ((left.size, 1.0), (right.size, -1.0)):
-            here = affine_parts(metric, size[:, None], s, n)[0]
-            there = affine_parts(metric, (size + step)[:, None], s, n)[0]
+            # Sizes next to each other have none between them, and may have no others.
+            beside = np.clip(size + step, 0.0, n)
+            here, there = (
+                affine_parts(metric, x[:, None], s, n)[0] for x in (size, beside)
+            )
             ends.append((there - here) * step)
         falls = np.broadcast_to(np.maximum(ends[0] - ends[1], 0.0), s.shape)
         return columns.laws.mean_of(falls)[0]

@@ -333,7 +333,7 @@ def _check_names(classes: Any, count: int) -> NDArray[Any]:
     names = np.asarray(classes)
     if names.shape != (count,):
         raise errors.not_one_name_each(count, names.shape)
-    if np.unique(names).size < count:
+    if len(set(names.tolist())) < count:
         raise errors.same_names(names)
     return names
 
@@ -343,10 +343,9 @@ def _check_predictions(y_pred: Any, names: NDArray[Any], rows: int) -> Any:
     labels = np.asarray(y_pred)
     if labels.shape != (rows,):
         raise errors.wrong_length(name="y_pred", n=rows, shape=labels.shape)
-    order = np.argsort(names, kind="stable")
-    at = np.minimum(np.searchsorted(names[order], labels), names.size - 1)
-    column = order[at]
-    unknown = names[column] != labels
+    where = {name: j for j, name in enumerate(names.tolist())}
+    column = np.array([where.get(x, -1) for x in labels.tolist()], dtype=np.intp)
+    unknown = column < 0
     if np.any(unknown):
         raise errors.unknown_class(labels, unknown, names)
     return column
