@@ -1,4 +1,4 @@
-"""`bestcut decide` for several classes: the decisions of the library, in every format."""
+"""`bestcut decide` for several classes: what the library decides, in every format."""
 
 import csv
 import json
