@@ -401,9 +401,9 @@ class _Sizes:
         ends = []
         for size, step in ((left.size, 1.0), (right.size, -1.0)):
             here = affine_parts(metric, size[:, None], s, n)[0]
-            if not np.any(here):
-                return np.zeros(left.size.size)
             there = affine_parts(metric, (size + step)[:, None], s, n)[0]
+            if not (np.any(here) or np.any(there)):  # there is no base
+                return np.zeros(left.size.size)
             ends.append((there - here) * step)
         falls = np.maximum(ends[0] - ends[1], 0.0)
         return columns.laws.mean_of(falls)[0]
