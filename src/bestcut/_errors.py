@@ -861,8 +861,16 @@ def does_not_split(name: str) -> ValueError:
     return ValueError(
         f"{name!r} of several classes is one number of the whole confusion matrix, not "
         "a mean over classes, so that no class can be scored by itself. For the mean "
-        "of the classes' own scores, each against the rest, pass average='macro'; for "
-        "few rows draw labels and call `bestcut.decide_from_samples`."
+        "of the classes' own scores, each against the rest, pass average='macro'; or "
+        "draw labels from `P` and compare some predictions by their mean score."
+    )
+
+
+def no_scores_of_classes(average: str) -> ValueError:
+    """Return the refusal to show scores of classes that were not computed."""
+    return ValueError(
+        f"the decision is for average={average!r}, one score of all classes together. "
+        "Decide with average='macro', or pass the predictions to `from_predictions`."
     )
 
 
