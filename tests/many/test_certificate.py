@@ -8,6 +8,7 @@ import pytest
 from bestcut import multiclass, multilabel
 from bestcut.curve import curve_of
 from bestcut.many._certificate import ScoredColumns
+from bestcut.many._column_laws import ColumnLaws
 from bestcut.many._entries import Entries
 from bestcut.metrics import (
     MCC,
@@ -143,7 +144,7 @@ def test_no_subset_of_a_column_exceeds_its_bound(metric):
         for scale in (0.0, 0.05, 0.5):
             prices = rng.normal(0.1, scale, size=(1, n))
             taken = rng.random((1, n)) < 0.5
-            columns = ScoredColumns(group, taken, metric, n + absent)
+            columns = ScoredColumns(taken, metric, ColumnLaws(group, n + absent))
             bound, _ = columns.bounds(prices, np.ones(1), 0.0)
             best = np.max(utility - sets[:, :n] @ prices[0])
             assert best <= bound[0] + 1e-12 * max(1.0, abs(best))
@@ -160,7 +161,8 @@ def test_a_base_that_is_0_at_one_size_bends_beside_it(weight, chosen):
     p = np.sort(rng.beta(1, 2, size=n))[::-1]
     group = next(Entries.of_matrix(p[:, None]).column_groups())
     value, error = curve_of(p, metric).whole()
-    columns = ScoredColumns(group, np.arange(n)[None] < chosen, metric, n)
+    taken = np.arange(n)[None] < chosen
+    columns = ScoredColumns(taken, metric, ColumnLaws(group, n))
     for near in range(60, 140, 4):
         price = (value[near + 1] - value[near - 1]) / 2
         bound, _ = columns.bounds(np.full((1, n), price), np.ones(1), 0.0)

@@ -41,7 +41,7 @@ def scored(p, labels, metric):
     """Return the columns of a matrix, with some entries taken."""
     entries = Entries.of_matrix(p)
     (group,) = entries.column_groups()
-    return ScoredColumns(group, labels.T[group.columns], metric, p.shape[0])
+    return ScoredColumns(labels.T[group.columns], metric, ColumnLaws(group, p.shape[0]))
 
 
 # --- Lemma 19 -------------------------------------------------------------------------

@@ -18,9 +18,10 @@ from bestcut.metrics import Metric, Trait, is_affine
 
 _ROUNDS = 8  # in which rows choose again, at exact worths
 _STEPS = 12  # of prices
+_DIVIDED = 1 << 17  # entries that may be divided out of distributions
 _WORK = 1 << 24  # entries that may be gone through for them
 _LARGE = 1 << 21  # entries that are not gone through again with exact scores
-_A_COLUMN = 1 << 11  # entries that take as long as a column does by itself
+_A_COUNT = 1 << 5  # entries that take as long as a value of a distribution does
 _WIDE = 2e-5  # of the score: a gap that makes it worth to change columns' places
 _EXCHANGES = 1 << 26  # entries times columns that may be gone through for that
 _CLOSE = 2e-6  # of the score: a gap that is small enough
@@ -89,7 +90,8 @@ class Problem:
         self.p = entries.p
         self.rows = entries.row_of_entries()
         groups = entries.column_groups()
-        self.laws = [ColumnLaws(group, entries.instances) for group in groups]
+        few = self.p.size <= _DIVIDED
+        self.laws = [ColumnLaws(x, entries.instances, divides=few) for x in groups]
 
     def solve(self) -> Assignment:
         """Return the best assignment that is found, with a bound on any other."""
@@ -103,7 +105,8 @@ class Problem:
         upper, price, likely = found.least_upper()
         trials = _EXCHANGES // max(self.p.size * self.entries.shape[1], 1)
         while upper - found.objective > _CLOSE * abs(upper):
-            if max(self.p.size, self.entries.shape[1] * _A_COLUMN) > _LARGE:
+            width = max(x.pmf.shape[1] for x in self.laws)
+            if max(self.p.size, _A_COUNT * self.entries.shape[1] * width) > _LARGE:
                 break
             other = self._ascended(likely, scores)
             if other.objective <= found.objective:
@@ -136,7 +139,9 @@ class Problem:
         zeros = np.zeros(columns)
         taken = np.zeros(self.p.size, dtype=np.bool_)
         if self.p.size:
-            found = _State(self, taken, ColumnScores(self.entries, self.metric, self.share))
+            found = _State(
+                self, taken, ColumnScores(self.entries, self.metric, self.share)
+            )
             each, error = found.each, found.error
         else:
             each = np.full(columns, float(self.metric.score(0.0, 0.0, 0.0, n)))
