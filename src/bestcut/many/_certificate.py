@@ -143,8 +143,7 @@ class ScoredColumns:
         """Return the score of sets of some size, of an affine metric."""
         assert is_affine(self.metric)
         s = self.laws.arguments()
-        parts = affine_parts(self.metric, size[:, None], s, float(self.n))
-        base, slope = (np.broadcast_to(x, s.shape) for x in parts)
+        base, slope = affine_parts(self.metric, size[:, None], s, float(self.n))
         const, error = self.laws.mean_of(base[:, : self.laws.pmf.shape[1]])
         weights = self.laws.weights(slope, close)
         return _Line(
@@ -454,7 +453,7 @@ class _Sizes:
                 affine_parts(metric, x[:, None], s, n)[0] for x in (size, beside)
             )
             ends.append((there - here) * step)
-        falls = np.broadcast_to(np.maximum(ends[0] - ends[1], 0.0), s.shape)
+        falls = np.maximum(ends[0] - ends[1], 0.0)
         return columns.laws.mean_of(falls)[0]
 
 

@@ -57,8 +57,7 @@ class ExactScores:
     def _parts(self, size: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the coefficients of columns of some sizes, and their bases."""
         width = self.pmf.shape[1]
-        parts = affine_parts(self.metric, size[:, None], self.counts, self.n)
-        base, slope = (np.broadcast_to(x, self.counts.shape) for x in parts)
+        base, slope = affine_parts(self.metric, size[:, None], self.counts, self.n)
         weighted = self.share[:, None] * self.pmf * self.metric.sign
         coefficients = np.empty((_POWERS, size.size))
         here = slope

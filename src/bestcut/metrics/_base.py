@@ -340,8 +340,11 @@ def affine_parts(
         some = np.where(known, delta, 1.0)
         base = np.where(known, beta / some, metric.undefined(n_pred, n_pos, n))
         slope = np.where(known, alpha / some, 0.0)
-    if np.shape(base) != np.shape(slope):
-        base, slope = np.broadcast_arrays(base, slope)
+    shape = np.broadcast_shapes(np.shape(n_pred), np.shape(n_pos))
+    if np.shape(base) != shape:
+        base = np.broadcast_to(base, shape)
+    if np.shape(slope) != shape:
+        slope = np.broadcast_to(slope, shape)
     return base, slope
 
 
