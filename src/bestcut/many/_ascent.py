@@ -19,7 +19,7 @@ import numpy as np
 from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut.counts import features, rule_of_sums
 from bestcut.many._entries import Entries, RowGroup
-from bestcut.many._row_choice import Budgets, chosen
+from bestcut.many._row_choice import Budgets, apart, chosen
 from bestcut.metrics import Metric, affine_parts, is_affine
 
 _BLOCKS = 50  # steps of a sweep over all rows
@@ -120,6 +120,11 @@ class ColumnScores:
         # Differences over one entry, which a column gains or loses.
         hits = sums[0]
         size = np.clip(size, 1.0, max(self.n - 1.0, 1.0))
+        if is_affine(self.metric):
+            slope = affine_parts(self.metric, size, self.nodes, self.n)[1]
+            slope = np.sum(self.chance * self.share * slope, axis=0)
+            cost = self._value(hits, size - 0.5) - self._value(hits, size + 0.5)
+            return (self.metric.sign * self.weights * slope)[None], cost
         hits = np.minimum(hits, size)
         top = np.minimum(np.minimum(hits + 0.5, self.mean), size)
         bottom = np.minimum(np.maximum(hits - 0.5, 0.0), top)
@@ -128,6 +133,31 @@ class ColumnScores:
         a = (self._value(top, size) - self._value(bottom, size)) / wide
         c = self._value(hits, size - 0.5) - self._value(hits, size + 0.5)
         return a[None], c
+
+
+class CoverageScores:
+    """The chance of columns to be hit at least once.
+
+    It is 1 - exp(-Y), where Y sums -log(1 - p) = p + p²/2 + p³/3 + ... over the entries
+    that are taken.
+    """
+
+    powers = 8
+
+    def __init__(self, weights: FloatArray) -> None:
+        self.weights = weights
+        self.factor = 1.0 / np.arange(1.0, self.powers + 1.0)[:, None]
+
+    def value(self, sums: FloatArray, size: FloatArray) -> FloatArray:
+        """Return the weighted utility of every column."""
+        return np.asarray(-self.weights * np.expm1(-np.sum(self.factor * sums, axis=0)))
+
+    def slopes(
+        self, sums: FloatArray, size: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what each power of p is worth in each column, at no cost."""
+        left = self.weights * np.exp(-np.sum(self.factor * sums, axis=0))
+        return self.factor * left, np.zeros(left.size)
 
 
 class Ascent:
@@ -196,15 +226,22 @@ class Ascent:
         return float(value.sum() + self.extra * self.sums[0].sum())
 
     def run(self, sweeps: int = _SWEEPS) -> list[BoolArray]:
-        """Sweep over the rows until nothing is gained; return the labels."""
+        """Sweep over the rows until nothing is gained; return the labels.
+
+        From the second sweep on, rows are passed over whose choice cannot have changed:
+        no worth moved by half of what parts their entries.
+        """
         rng = np.random.default_rng(0)
         orders = [rng.permutation(group.rows.size) for group in self.entries.groups]
         self.now = self.objective()
-        for _ in range(sweeps):
+        self._moved, self._last = 0.0, self.scores.slopes(self.sums, self.size)
+        self._safe = [np.full(x.size, -np.inf) for x in orders]
+        for sweep in range(sweeps):
             start = self.now
             for i, group in enumerate(self.entries.groups):
-                for rows in np.array_split(orders[i], min(_BLOCKS, orders[i].size)):
-                    self._step(i, group, rows)
+                rows = orders[i][self._safe[i][orders[i]] <= self._moved]
+                for some in np.array_split(rows, min(_BLOCKS, max(rows.size, 1))):
+                    self._step(i, group, some, look=sweep > 0)
             self._count()  # sums do not drift
             self.now = self.objective()
             if self.now <= start + _ENOUGH * abs(start):
@@ -217,6 +254,7 @@ class Ascent:
         Rows that must take more than they want fill some column up, and which one that
         is no row can change by itself.
         """
+        self.now = self.objective()
         best, kept = self.now, [x.copy() for x in self.labels]
         fill = self.size / np.maximum(self.expected, 0.5)
         overfull = [c for c in np.argsort(-fill)[:_OVERFULL].tolist() if fill[c] > 1.0]
@@ -253,12 +291,25 @@ class Ascent:
             labels[inside[1] & moves[:, None]] = True
         self._count()
 
-    def _step(self, i: int, group: RowGroup, rows: IndexArray) -> None:
+    def _slopes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the slopes of the moment, and note how far worths have moved."""
+        slopes, cost = self.scores.slopes(self.sums, self.size)
+        before = self._last
+        by = np.abs(slopes - before[0]).sum(axis=0) + np.abs(cost - before[1])
+        self._moved += float(by.max(initial=0.0))
+        self._last = slopes, cost
+        return slopes, cost
+
+    def _step(
+        self, i: int, group: RowGroup, rows: IndexArray, look: bool = False
+    ) -> None:
         """Let some rows take their best entries at the slopes of the moment.
 
         If that is no gain, since they all went the same way, half of them go first.
         """
-        slopes, cost = self.scores.slopes(self.sums, self.size)
+        if not rows.size:
+            return
+        slopes, cost = self._slopes()
         columns = group.column_of(rows)
         p = group.p[rows]
         worth = polynomial(p, slopes[:, columns], self.extra)
@@ -266,7 +317,10 @@ class Ascent:
         if group.padded:
             worth[p == 0.0] = -np.inf
         before = self.labels[i][rows]
-        labels = chosen(worth, self.budgets.of(group.rows[rows]))
+        budgets = self.budgets.of(group.rows[rows])
+        labels = chosen(worth, budgets)
+        if look:
+            self._safe[i][rows] = self._moved + apart(worth, labels, budgets) / 2
         moved = np.flatnonzero(np.any(labels != before, axis=1))
         if not moved.size:
             return
@@ -282,5 +336,6 @@ class Ascent:
         self.size, self.sums = size, sums
         if moved.size > 1:
             half = moved.size // 2
-            self._step(i, group, rows[moved[:half]])
-            self._step(i, group, rows[moved[half:]])
+            self._safe[i][rows[moved]] = -np.inf
+            self._step(i, group, rows[moved[:half]], look)
+            self._step(i, group, rows[moved[half:]], look)

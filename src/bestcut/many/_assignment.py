@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
-from bestcut.many._ascent import Ascent, ColumnScores
+from bestcut.many._ascent import Ascent, ColumnScores, CoverageScores, Scores
 from bestcut.many._certificate import ScoredColumns
+from bestcut.many._column_laws import ColumnLaws
 from bestcut.many._entries import Entries
 from bestcut.many._exact_scores import ExactScores
 from bestcut.many._row_choice import Budgets, chosen, prices
-from bestcut.metrics import Metric, is_affine
+from bestcut.metrics import Metric, Trait, is_affine
 
 _ROUNDS = 8  # in which rows choose again, at exact worths
 _STEPS = 12  # of prices
 _WIDE = 2e-5  # of the score: a gap that makes it worth to change columns' places
 _EXCHANGES = 1 << 26  # entries times columns that may be gone through for that
-_CLOSE = 1e-6  # of the score: a gap that is small enough
+_CLOSE = 2e-6  # of the score: a gap that is small enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,24 +85,24 @@ class Problem:
         )
         self.p = entries.p
         self.rows = entries.row_of_entries()
-        self.columns = list(entries.column_groups())
+        groups = entries.column_groups()
+        self.laws = [ColumnLaws(group, entries.instances) for group in groups]
 
     def solve(self) -> Assignment:
         """Return the best assignment that is found, with a bound on any other."""
-        scores = ColumnScores(self.entries, self.metric, self.share)
+        scores: Scores = ColumnScores(self.entries, self.metric, self.share)
+        if Trait.COVERAGE in self.metric.traits:
+            scores = CoverageScores(self.share)
         ascent = Ascent(self.entries, scores, self.budgets, self.extra)
-        ascent.run()
-        found = self._at_exact_worths(_together(ascent.labels), scores)
+        found = self._at_exact_worths(_together(ascent.run()), scores)
         upper, price, likely = found.least_upper()
         trials = _EXCHANGES // max(self.p.size * self.entries.shape[1], 1)
         while upper - found.objective > _CLOSE * abs(upper):
             other = self._ascended(likely, scores)
             if other.objective <= found.objective:
-                wide = upper - found.objective > _WIDE * abs(upper)
-                if not (trials and wide and ascent.exchange()):
+                if upper - found.objective <= _WIDE * abs(upper):
                     break
-                trials -= 1
-                other = self._ascended(_together(ascent.labels), scores)
+                other, trials = self._exchanged(found, scores, trials)
                 if other.objective <= found.objective:
                     break
             found = other
@@ -108,7 +110,8 @@ class Problem:
             upper = min(upper, bound)
         gap = max(upper - found.objective, 0.0)
         gap += 4 * EPS * (abs(upper) + abs(found.objective))
-        slopes, cost = scores.slopes(found.hits[None], found.size)
+        sums = found.power_sums(scores.powers)
+        slopes, cost = scores.slopes(sums, found.size)
         return Assignment(
             found.taken,
             found.each,
@@ -120,16 +123,28 @@ class Problem:
             cost,
         )
 
-    def _ascended(self, taken: BoolArray, scores: ColumnScores) -> _State:
+    def _exchanged(
+        self, found: _State, scores: Scores, trials: int
+    ) -> tuple[_State, int]:
+        """Return what is better after columns changed places, and the trials left."""
+        ascent = Ascent(self.entries, scores, self.budgets, self.extra, found.taken)
+        while trials and ascent.exchange():
+            trials -= 1
+            other = self._ascended(_together(ascent.labels), scores)
+            if other.objective > found.objective:
+                return other, trials
+        return found, 0
+
+    def _ascended(self, taken: BoolArray, scores: Scores) -> _State:
         """Return where exact scores lead from an assignment."""
         if is_affine(self.metric):
-            exact = ExactScores(self.columns, self.metric, self.share, self.entries)
+            exact = ExactScores(self.laws, self.metric, self.share, self.entries)
             ascent = Ascent(self.entries, exact, self.budgets, self.extra, taken)
             ascent.run()
             taken = _together(ascent.labels)
         return self._at_exact_worths(taken, scores)
 
-    def _at_exact_worths(self, taken: BoolArray, scores: ColumnScores) -> _State:
+    def _at_exact_worths(self, taken: BoolArray, scores: Scores) -> _State:
         """Let rows choose again at exact worths, while that is a gain."""
         found = _State(self, taken, scores)
         for _ in range(_ROUNDS):
@@ -152,17 +167,17 @@ class _State:
     """An assignment: what its columns are worth, and its entries at the margin."""
 
     def __init__(
-        self, problem: Problem, taken: BoolArray, scores: ColumnScores
+        self, problem: Problem, taken: BoolArray, scores: Scores
     ) -> None:
         self.problem, self.taken = problem, taken
         count = problem.entries.shape[1]
         self.each, self.error, self.size, self.hits = np.zeros((4, count))
         self.worth = np.zeros(taken.size)
         self.groups: list[ScoredColumns] = []
-        n = problem.entries.instances
-        for group in problem.columns:
+        for laws in problem.laws:
+            group = laws.group
             labels = taken[group.entries] & (group.p > 0.0)
-            columns = ScoredColumns(group, labels, problem.metric, n)
+            columns = ScoredColumns(labels, problem.metric, laws)
             at = group.columns
             self.each[at], self.error[at] = columns.values()
             self.size[at], self.hits[at] = columns.size, columns.hits
@@ -181,6 +196,15 @@ class _State:
         self.objective = float(
             problem.share @ utility + problem.extra * self.hits.sum()
         )
+
+    def power_sums(self, count: int) -> FloatArray:
+        """Return the sums of p, p², ... over the entries taken in each column."""
+        entries, values = self.problem.entries, self.taken.astype(np.float64)
+        out = np.empty((count, entries.shape[1]))
+        for row in out:
+            values = values * self.problem.p
+            row[:] = entries.sums(values)
+        return out
 
     def _by_rows(self) -> list[tuple[IndexArray, FloatArray, BoolArray, Budgets]]:
         """Return rows, worths, labels and budgets of each group of rows."""
@@ -208,23 +232,30 @@ class _State:
             price[rows] = prices(worth, labels, size, budgets)
         return price
 
-    def upper(self, price: FloatArray) -> tuple[float, BoolArray]:
+    def upper(self, price: FloatArray) -> tuple[float, Callable[[], BoolArray]]:
         """Bound what any allowed assignment is worth, by prices of the rows.
 
-        Returned with the entries that columns would take at these prices.
+        Returned with a way to the entries that columns would take at these prices.
         """
         problem = self.problem
         low, high = problem.budgets
         total = float(high @ np.maximum(price, 0.0) + low @ np.minimum(price, 0.0))
-        wanted = np.zeros(self.taken.size, dtype=np.bool_)
+        ways = []
         for columns in self.groups:
             group = columns.group
-            inside = group.p > 0.0
-            cost = np.where(inside, price[problem.rows[group.entries]], np.inf)
+            cost = price[problem.rows[group.entries]]
+            cost[group.p == 0.0] = np.inf
             share = problem.share[group.columns]
             bound, taken = columns.bounds(cost, share, problem.extra)
             total += float(bound.sum())
-            wanted[group.entries[taken & inside]] = True
+            ways.append(taken)
+
+        def wanted() -> BoolArray:
+            out = np.zeros(self.taken.size, dtype=np.bool_)
+            for columns, taken in zip(self.groups, ways, strict=True):
+                out[columns.group.entries[taken() & (columns.group.p > 0.0)]] = True
+            return out
+
         return total, wanted
 
     def least_upper(
@@ -237,14 +268,17 @@ class _State:
         """
         kept = self.prices()
         best, wanted = self.upper(kept)
+        if best - self.objective <= _CLOSE * abs(best):
+            return best, kept, self.taken
         if start is not None:
             bound, at_start = self.upper(start)
             if bound < best:
                 best, wanted, kept = bound, at_start, start
         step = 1.0
         around: FloatArray | None = None
-        unmet = self._unmet(kept, wanted)
-        likely, misfits = wanted, np.count_nonzero(unmet)
+        likely = wanted()
+        unmet = self._unmet(kept, likely)
+        misfits = np.count_nonzero(unmet)
         for _ in range(_STEPS):
             above = best - self.objective
             # What was wanted next to these prices counts, too.
@@ -254,9 +288,10 @@ class _State:
                 break
             price = kept + step * above / norm * direction
             bound, wanted = self.upper(price)
-            other = self._unmet(price, wanted)
+            at_price = wanted()
+            other = self._unmet(price, at_price)
             if np.count_nonzero(other) < misfits:
-                likely, misfits = wanted, np.count_nonzero(other)
+                likely, misfits = at_price, np.count_nonzero(other)
             if bound < best:
                 best, kept, unmet, around = bound, price, other, None
             else:

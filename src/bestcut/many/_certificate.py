@@ -19,15 +19,14 @@ costs less than the k lowest prices.
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.curve import curve_of
-from bestcut.many._column_laws import ColumnLaws
-from bestcut.many._entries import ColumnGroup
+from bestcut.many._column_laws import CLOSE, ColumnLaws
 from bestcut.metrics import (
     Metric,
     Trait,
@@ -37,10 +36,12 @@ from bestcut.metrics import (
 )
 from bestcut.scores import Prediction
 
-_FARTHER = 2.0  # by what steps away from the chosen size grow
+_CERTAIN = 40.0  # exp(-40) is less than rounding
+_FARTHER = 4.0  # by what steps away from the chosen size grow
 _CLOSE = 1e-7  # of a score: what need not be told apart
 _SORTED = 4096  # entries that are sorted at every size
-_NEAR = 64  # so many times fewer than there are entries: sizes with about one ranking
+_ABOUT = 1e-10  # of a score: what its weights may leave out at sizes that are tried
+_NEAR = 16  # so many times fewer than there are entries: sizes with about one ranking
 _REACH = 16  # neighbours in a ranking whose median is taken
 _SAMPLE = 2048  # entries by which a price far from the chosen size is found
 
@@ -66,38 +67,39 @@ class ScoredColumns:
 
     Parameters
     ----------
-    group : ColumnGroup
-        The columns.
     labels : ndarray of bool, shape (columns, entries)
         Which entries are taken.
     metric : Metric
         The metric.
-    n : int
-        How many rows there are.
+    laws : ColumnLaws
+        The distributions of their numbers of positives.
     """
 
-    def __init__(
-        self, group: ColumnGroup, labels: BoolArray, metric: Metric, n: int
-    ) -> None:
-        self.group, self.labels, self.metric, self.n = group, labels, metric, n
+    def __init__(self, labels: BoolArray, metric: Metric, laws: ColumnLaws) -> None:
+        self.group, self.labels, self.metric = laws.group, labels, metric
+        self.laws, self.n = laws, laws.n
+        group = self.group
         self.size = np.count_nonzero(labels, axis=1).astype(np.float64)
+        self._has_base = True
         self.hits = np.einsum("cm,cm->c", labels, group.p)
-
-    @cached_property
-    def laws(self) -> ColumnLaws:
-        """The distributions of the numbers of positives."""
-        return ColumnLaws(self.group, self.n)
 
     # --- what they are worth ---------------------------------------------------------
 
     def values(self) -> ColumnValues:
         """Return the expected score of each column."""
+        if Trait.COVERAGE in self.metric.traits:
+            score = -np.expm1(-self._exponent())
+            return ColumnValues(score, (self.group.p.shape[1] + 8) * EPS + 0.0 * score)
         if is_affine(self.metric):
             line = self._line(self.size)
             score = line.const + np.einsum("cm,cm->c", self.labels, line.weights)
             return ColumnValues(score, line.error)
         found = [self._moments(c) for c in range(self.size.size)]
         return ColumnValues(*(np.array(x) for x in zip(*found, strict=True)))
+
+    def _exponent(self) -> FloatArray:
+        """Return minus the logarithm of the chance that no entry taken is positive."""
+        return np.asarray((self.labels * exponents(self.group.p)).sum(axis=1))
 
     def _moments(self, c: int) -> tuple[float, float]:
         size = int(self.group.sizes[c])
@@ -109,13 +111,16 @@ class ScoredColumns:
         )
         return found.mean, found.error
 
+    def _has_planes(self) -> bool:
+        return is_concave(self.metric) or Trait.COVERAGE in self.metric.traits
+
     def worths(self) -> FloatArray | None:
         """Return what each entry is worth in utility, at the margin of its column.
 
         None for a metric that is neither affine nor concave.
         """
         sign = self.metric.sign
-        if is_concave(self.metric):
+        if self._has_planes():
             plane = self._plane()
             return np.asarray(sign * (plane.weights + plane.each[:, None]))
         if not is_affine(self.metric):
@@ -134,20 +139,28 @@ class ScoredColumns:
         each = change / np.maximum(apart, 1.0)
         return np.asarray(sign * (line.weights + each[:, None]))
 
-    def _line(self, size: FloatArray) -> _Line:
+    def _line(self, size: FloatArray, close: float = CLOSE) -> _Line:
         """Return the score of sets of some size, of an affine metric."""
         assert is_affine(self.metric)
         s = self.laws.arguments()
-        base, slope = affine_parts(self.metric, size[:, None], s, float(self.n))
-        width = self.laws.pmf.shape[1]
-        const, error = self.laws.mean_of(base[:, :width])
-        weights = self.laws.weights(slope)
+        parts = affine_parts(self.metric, size[:, None], s, float(self.n))
+        base, slope = (np.broadcast_to(x, s.shape) for x in parts)
+        const, error = self.laws.mean_of(base[:, : self.laws.pmf.shape[1]])
+        weights = self.laws.weights(slope, close)
         return _Line(
             const, np.zeros(size.size), weights.of_entries, error + weights.error
         )
 
     def _plane(self) -> _Line:
         """Return the mean of tangent planes, of a concave metric."""
+        if Trait.COVERAGE in self.metric.traits:
+            # 1 - exp(-Y) is concave in Y, a sum over the entries that are taken.
+            total = self._exponent()
+            slope = np.exp(-total)
+            weights = slope[:, None] * exponents(self.group.p)
+            error = (weights.shape[1] + 8) * EPS * (1.0 + weights.sum(axis=1))
+            const = 1.0 - slope * (1.0 + total)
+            return _Line(const, np.zeros(total.size), weights, error)
         assert is_concave(self.metric)
         n = float(self.n)
         s = self.laws.arguments()
@@ -172,10 +185,10 @@ class ScoredColumns:
 
     def bounds(
         self, prices: FloatArray, share: FloatArray, extra: float
-    ) -> tuple[FloatArray, BoolArray]:
+    ) -> tuple[FloatArray, Callable[[], BoolArray]]:
         """Bound what any entries of each column are worth less their prices.
 
-        Returned with the entries that are worth most, or about that.
+        Returned with a way to the entries that are worth most, or about that.
 
         Parameters
         ----------
@@ -187,7 +200,7 @@ class ScoredColumns:
             What each expected hit is worth besides.
         """
         cost = prices - extra * self.group.p
-        if is_concave(self.metric):
+        if self._has_planes():
             return self._by_plane(cost, share)
         convex = Trait.CONVEX_SLOPE in self.metric.traits and self.metric.sign > 0
         if convex:
@@ -196,20 +209,25 @@ class ScoredColumns:
 
     def _by_plane(
         self, cost: FloatArray, share: FloatArray
-    ) -> tuple[FloatArray, BoolArray]:
+    ) -> tuple[FloatArray, Callable[[], BoolArray]]:
         plane = self._plane()
         sign = self.metric.sign
         worth = sign * share[:, None] * (plane.weights + plane.each[:, None]) - cost
         top = np.maximum(worth, 0.0).sum(axis=1)
         total = sign * share * plane.const + top
         total += share * plane.error + _rounding(cost, total)
-        return total, worth > 0.0
+        return total, lambda: worth > 0.0
 
     def _by_sizes(
         self, cost: FloatArray, share: FloatArray
-    ) -> tuple[FloatArray, BoolArray]:
+    ) -> tuple[FloatArray, Callable[[], BoolArray]]:
         """Bound by sizes: two at the ends, and others around the chosen one."""
         ends = self._at_ends(cost, share)
+        assert is_affine(self.metric)
+        self._has_base = any(
+            np.any(affine_parts(self.metric, k, self.laws.counts, float(self.n))[0])
+            for k in (1.0, 2.0, self.n / 3)
+        )
         first = np.minimum(1, self.group.sizes).astype(np.float64)
         last = np.minimum(self.group.sizes, max(self.n - 1, 1)).astype(np.float64)
         middle = np.clip(self.size, first, last)
@@ -258,10 +276,12 @@ class ScoredColumns:
                 pairs.append((left, here))
                 pairs.append((here, right))
         where = np.where(ends[0] > most, ends[1], where)
-        return closed, finder.best_set(where)
+        return closed, lambda: finder.best_set(where)
 
     def _turned(self, size: FloatArray, last: FloatArray) -> FloatArray:
         """Return sizes that do not pass n/4, where curves may turn, with one step."""
+        if not self._has_base:
+            return size
         for turn in (np.floor(self.n / 4), np.ceil(self.n / 4)):
             size = np.where((last < turn) & (size > turn), turn, size)
         for turn in (np.ceil(self.n / 4), np.floor(self.n / 4)):
@@ -289,7 +309,7 @@ class ScoredColumns:
 
     def _by_ranking(
         self, cost: FloatArray, share: FloatArray
-    ) -> tuple[FloatArray, BoolArray]:
+    ) -> tuple[FloatArray, Callable[[], BoolArray]]:
         out = np.empty(self.size.size)
         for c, size in enumerate(self.group.sizes.tolist()):
             p = np.sort(self.group.p[c, :size])[::-1]
@@ -298,7 +318,7 @@ class ScoredColumns:
             utility = share[c] * (self.metric.sign * value + error)[: size + 1]
             paid = np.concatenate([[0.0], np.cumsum(np.sort(cost[c, :size]))])
             out[c] = np.max(utility - paid)
-        return out + _rounding(cost, out), self.labels
+        return out + _rounding(cost, out), lambda: self.labels
 
 
 class _AtSize(NamedTuple):
@@ -319,15 +339,29 @@ class _Sizes:
         self, columns: ScoredColumns, cost: FloatArray, share: FloatArray
     ) -> None:
         self.columns, self.cost, self.share = columns, cost, share
+        self.paid = _paid(cost)
         self.order: IndexArray = np.empty((0, 0), dtype=np.intp)
 
     def rank(self, size: FloatArray) -> None:
         """Rank entries by what they are worth at some sizes."""
         self.middle = size
-        self.order = np.argsort(-self._worth(self.columns._line(size)), axis=1)
+        worth = self._worth(self.columns._line(size))
+        m = worth.shape[1]
+        if m <= _SORTED:  # every size is sorted by itself
+            return
+        reach = m // _NEAR + _REACH + 1
+        self.order = np.zeros((size.size, 2 * reach), dtype=np.intp)
+        self.first = np.clip(size.astype(np.intp) - reach, 0, m - 2 * reach)
+        for c, first in enumerate(self.first.tolist()):
+            ends = (first, first + 2 * reach - 1)
+            some = np.argpartition(-worth[c], ends)[first : first + 2 * reach]
+            self.order[c] = some[np.argsort(-worth[c, some])]
 
     def _worth(self, line: _Line) -> FloatArray:
-        return np.asarray(self.share[:, None] * line.weights - self.cost)
+        worth = line.weights  # made for this
+        worth *= self.share[:, None]
+        worth -= self.cost
+        return worth
 
     def at(self, size: FloatArray) -> _AtSize:
         """Return a bound on sets of some sizes.
@@ -335,21 +369,22 @@ class _Sizes:
         Any price t of one more entry gives one: t k + sum of max(u_i - t, 0). The best
         is between the k-th and the next of the u_i.
         """
-        line = self.columns._line(size)
+        line = self.columns._line(size, _ABOUT)
         worth = self._worth(line)
         price = self._price(worth, size)
         worth -= price[:, None]
         top = np.maximum(worth, 0.0, out=worth).sum(axis=1)
         value = self.share * (line.const + line.error) + size * price + top
-        return _AtSize(size, value + _rounding(self.cost, value), price)
+        value += 4 * EPS * (self.paid + np.abs(value)) + 1e-300
+        return _AtSize(size, value, price)
 
     def best_set(self, size: FloatArray) -> BoolArray:
         """Return the sets of some sizes that are worth most."""
         worth = self._worth(self.columns._line(size))
-        ranked = np.argsort(-worth, axis=1)
         taken = np.zeros(worth.shape, dtype=np.bool_)
-        first = np.arange(worth.shape[1]) < size[:, None]
-        np.put_along_axis(taken, ranked, first, axis=1)
+        for row, some, k in zip(taken, worth, size.astype(int).tolist(), strict=True):
+            if k:
+                row[np.argpartition(-some, k - 1)[:k]] = True
         return taken
 
     def _price(self, worth: FloatArray, size: FloatArray) -> FloatArray:
@@ -365,7 +400,8 @@ class _Sizes:
             # The ranking is about the same near the size that it was made at.
             near = np.abs(size - self.middle) <= m / _NEAR
             reach = np.arange(-_REACH, _REACH)
-            places = np.clip(k[:, None] + reach, 0, m - 1)
+            places = k[:, None] + reach - self.first[:, None]
+            places = np.clip(places, 0, self.order.shape[1] - 1)
             at = self.order[rows[:, None], places]
             price = np.median(worth[rows[:, None], at], axis=1)
             for c in np.flatnonzero(~near & ~whole).tolist():
@@ -397,19 +433,31 @@ class _Sizes:
         columns = self.columns
         metric, n = columns.metric, float(columns.n)
         assert is_affine(metric)
+        if not columns._has_base:
+            return np.zeros(left.size.size)
         s = columns.laws.counts
         ends = []
         for size, step in ((left.size, 1.0), (right.size, -1.0)):
             here = affine_parts(metric, size[:, None], s, n)[0]
-            if not np.any(here):
-                return np.zeros(left.size.size)
             there = affine_parts(metric, (size + step)[:, None], s, n)[0]
             ends.append((there - here) * step)
-        falls = np.maximum(ends[0] - ends[1], 0.0)
+        falls = np.broadcast_to(np.maximum(ends[0] - ends[1], 0.0), s.shape)
         return columns.laws.mean_of(falls)[0]
+
+
+def exponents(p: FloatArray) -> FloatArray:
+    """Return -log(1 - p), at most 40: what is more is as good as certain."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.minimum(-np.log1p(-p), _CERTAIN))
 
 
 def _rounding(cost: FloatArray, total: FloatArray) -> FloatArray:
     """Bound what the sum over a column rounds."""
-    size = np.where(np.isfinite(cost), np.abs(cost), 0.0).sum(axis=1)
-    return np.asarray(4 * EPS * (size + np.abs(total)) + 1e-300)
+    return np.asarray(4 * EPS * (_paid(cost) + np.abs(total)) + 1e-300)
+
+
+def _paid(cost: FloatArray) -> FloatArray:
+    """Return the sum of all sizes of prices, padding apart."""
+    size = np.abs(cost)
+    size[np.isinf(size)] = 0.0
+    return np.asarray(size.sum(axis=1))

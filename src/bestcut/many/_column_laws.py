@@ -38,7 +38,7 @@ from bestcut.many._entries import ColumnGroup
 
 _SHORT = 256  # entries of columns whose distributions are computed side by side
 _TERMS = 12
-_CLOSE = 1e-15  # of the largest weight: what a series may leave out
+CLOSE = 1e-14  # of the largest sum of weights: what a series may leave out
 _TABLE = 1 << 22  # probabilities that are kept of distributions without one entry
 
 
@@ -124,13 +124,15 @@ class ColumnLaws:
         """
         return np.minimum(self._all_counts, float(self.n))
 
-    def weights(self, slope: FloatArray) -> Weights:
+    def weights(self, slope: FloatArray, close: float = CLOSE) -> Weights:
         """Return what entries add to the scores of their columns.
 
         Parameters
         ----------
         slope : ndarray of float, shape (columns, width + 13)
             The slope at `arguments`.
+        close : float
+            How much may be left out, of the largest sum of weights.
         """
         width = self.pmf.shape[1]
         p = self.group.p
@@ -148,7 +150,7 @@ class ColumnLaws:
             difference = np.diff(difference, axis=1)
             size = np.abs(difference[:, : width + 1])
             left = np.einsum("cw,cw->c", near, size) * self._power_sums()[m + 1]
-            if np.all(left <= _CLOSE * largest * self._power_sums()[0]):
+            if np.all(left <= close * largest * self._power_sums()[0]):
                 break
         else:
             far = left > 1e-12 * largest

@@ -13,7 +13,7 @@ import numpy as np
 
 from bestcut._types import FloatArray
 from bestcut.many._column_laws import ColumnLaws
-from bestcut.many._entries import ColumnGroup, Entries
+from bestcut.many._entries import Entries
 from bestcut.metrics import Affine, affine_parts
 
 _POWERS = 6
@@ -24,8 +24,8 @@ class ExactScores:
 
     Parameters
     ----------
-    groups : list of ColumnGroup
-        The columns.
+    laws : list of ColumnLaws
+        The distributions of the columns' numbers of positives.
     metric : Affine
         The metric.
     share : ndarray of float, shape (columns,)
@@ -38,27 +38,27 @@ class ExactScores:
 
     def __init__(
         self,
-        groups: list[ColumnGroup],
+        laws: list[ColumnLaws],
         metric: Affine,
         share: FloatArray,
         entries: Entries,
     ) -> None:
         columns = entries.shape[1]
         self.metric, self.share, self.n = metric, share, float(entries.instances)
-        laws = [ColumnLaws(group, entries.instances) for group in groups]
         width = max((x.pmf.shape[1] for x in laws), default=1)
         self.pmf = np.zeros((columns, width))
         start = np.zeros(columns)
-        for group, law in zip(groups, laws, strict=True):
-            self.pmf[group.columns, : law.pmf.shape[1]] = law.pmf
-            start[group.columns] = law.counts[:, 0]
+        for law in laws:
+            self.pmf[law.group.columns, : law.pmf.shape[1]] = law.pmf
+            start[law.group.columns] = law.counts[:, 0]
         counts = start[:, None] + np.arange(width + _POWERS)
         self.counts = np.minimum(counts, self.n)
 
     def _parts(self, size: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the coefficients of columns of some sizes, and their bases."""
         width = self.pmf.shape[1]
-        base, slope = affine_parts(self.metric, size[:, None], self.counts, self.n)
+        parts = affine_parts(self.metric, size[:, None], self.counts, self.n)
+        base, slope = (np.broadcast_to(x, self.counts.shape) for x in parts)
         weighted = self.share[:, None] * self.pmf * self.metric.sign
         coefficients = np.empty((_POWERS, size.size))
         here = slope

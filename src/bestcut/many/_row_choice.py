@@ -54,6 +54,17 @@ def chosen(worth: FloatArray, budgets: Budgets) -> BoolArray:
     return labels
 
 
+def apart(worth: FloatArray, labels: BoolArray, budgets: Budgets) -> FloatArray:
+    """Return how much worths must change for a row to take other entries."""
+    least = np.where(labels, worth, np.inf).min(axis=1, initial=np.inf)
+    most = np.where(labels, -np.inf, worth).max(axis=1, initial=-np.inf)
+    free = budgets.low < budgets.high
+    if np.any(free):  # what is worth nothing may come or go
+        nothing = np.minimum(np.abs(least), np.abs(most))
+        return np.where(free, np.minimum(least - most, nothing), least - most)
+    return np.asarray(least - most)
+
+
 def prices(
     worth: FloatArray, labels: BoolArray, size: FloatArray, budgets: Budgets
 ) -> FloatArray:

@@ -50,6 +50,7 @@ from bestcut.metrics._discs import (
 from bestcut.metrics._enclosure import FIRST as FIRST, SECOND as SECOND
 from bestcut.metrics._expression import from_expression
 from bestcut.metrics._families import (
+    Coverage,
     CustomMetric,
     FractionalLinear,
     LinearUtility,
@@ -79,6 +80,7 @@ __all__ = [
     "BalancedAccuracy",
     "CohenKappa",
     "Counterexample",
+    "Coverage",
     "CustomMetric",
     "ExpressionError",
     "FBeta",

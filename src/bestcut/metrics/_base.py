@@ -127,6 +127,8 @@ class Trait(Enum):
         Affine, and for each number of actual positives, between no and all predicted
         positives, the slope in TP is nowhere negative and convex in `n_pred`, and the
         utility at TP = 0 is convex or concave in `n_pred` below n/4 and above.
+    COVERAGE
+        1 if TP is at least 1, and else 0.
     FRACTIONAL_LINEAR
         A ratio of linear functions of (u, v, p), with coefficients c and d.
     WITHOUT_C3
@@ -144,6 +146,7 @@ class Trait(Enum):
     FACTORISED = "factorised"
     CONCAVE = "concave"
     CONVEX_SLOPE = "convex slope"
+    COVERAGE = "coverage"
     FRACTIONAL_LINEAR = "fractional_linear"
     WITHOUT_C3 = "c3 = 0"
     RATIONAL_D = "rational d"
@@ -329,14 +332,17 @@ def affine_parts(
     metric: Affine, n_pred: Any, n_pos: Any, n: Any
 ) -> tuple[FloatArray, FloatArray]:
     """Return the score at TP = 0, as if that were possible, and the slope in TP."""
-    alpha, beta, delta = np.broadcast_arrays(*metric.affine(n_pred, n_pos, n))
-    known = delta != 0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        slope = np.where(known, alpha / np.where(known, delta, 1.0), 0.0)
-        base = beta / np.where(known, delta, 1.0)
-    if not np.all(known):
-        base = np.where(known, base, metric.undefined(n_pred, n_pos, n))
-    return np.asarray(base, dtype=np.float64), slope
+    alpha, beta, delta = metric.affine(n_pred, n_pos, n)
+    if np.all(delta):
+        base, slope = beta / delta, alpha / delta
+    else:
+        known = delta != 0
+        some = np.where(known, delta, 1.0)
+        base = np.where(known, beta / some, metric.undefined(n_pred, n_pos, n))
+        slope = np.where(known, alpha / some, 0.0)
+    if np.shape(base) != np.shape(slope):
+        base, slope = np.broadcast_arrays(base, slope)
+    return base, slope
 
 
 def affine_tangent(

@@ -134,6 +134,39 @@ class LinearUtility(AffineMetric):
 
 
 @dataclass(frozen=True)
+class Coverage(Metric):
+    """Whether a label is hit at least once: 1 if TP is at least 1, and else 0.
+
+    Averaged over the columns of `bestcut.multilabel.decide` with ``per_row``, the share
+    of labels that some row is rightly given. It is not in the catalogue: by itself it
+    is best if everything is predicted.
+
+    Examples
+    --------
+    >>> from bestcut.metrics import Coverage
+    >>> Coverage()([0, 1, 5], n_pred=6, n_pos=7, n=20)
+    array([0., 1., 1.])
+    """
+
+    name = "coverage"
+    label = "Coverage"
+    bound = 1.0
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """The structure that solvers may rely on."""
+        return super().traits | {Trait.COVERAGE}
+
+    def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Evaluate without checks."""
+        return np.where(np.asarray(tp) >= 1.0, 1.0, 0.0)
+
+    def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        """Evaluate without checks at the four cells."""
+        return np.where(np.asarray(tp) >= 1.0, 1.0, 0.0)
+
+
+@dataclass(frozen=True)
 class CustomMetric(Metric):
     """A metric from a callable; made by `from_counts`, `from_rates`, `from_uvp`."""
 
