@@ -252,8 +252,8 @@ def main() -> None:
         "",
         "`python benchmarks/row_budgets.py` made this page. Times are of one thread, "
         "processor time; ours",
-        f"are medians of {repeats}, those of sparse matrices and of xCOLUMNs are single "
-        "runs.",
+        f"are medians of {repeats}, those of sparse matrices and of xCOLUMNs are "
+        "single runs.",
         f"Python {platform.python_version()}, NumPy {np.__version__}, {peer}, "
         f"{os.cpu_count()} processors, load {load:.1f} at the start.",
         "",
@@ -275,8 +275,8 @@ def main() -> None:
         "",
         "Beta(0.3, 3) in random columns: all alike, or with a long tail (column number "
         "as the cube of a uniform one).",
-        "Memory: the peak of a second run by tracemalloc, beside the input. xCOLUMNs at "
-        "its default tolerance.",
+        "Memory: the peak of a second run by tracemalloc, beside the input. xCOLUMNs "
+        "at its default tolerance.",
         f"A size is left out if more than {options.limit:,.0f} s are foreseen from the "
         "one before.",
         "",
