@@ -57,7 +57,7 @@ five folds; those of the test rows from a model on all training rows.
 - *oracle*: the coordinate search on the test labels themselves. It is no way to decide;
   no weights that it missed are excluded, but it is about what weights could reach.
 
-All settings were fixed on one more random split (number 900), which does not count here.
+All settings were fixed on one more random split (900), which does not count here.
 Test labels score the ways and feed the oracle, and nothing else. *±* is the standard
 error of a mean over splits of the same rows, so that it is too small for statements
 about other data."""
