@@ -21,6 +21,7 @@ WAYS = (
 OURS = WAYS[3:9]
 TITLES = {"f1": "Macro-F1", "balanced_accuracy": "Macro balanced accuracy"}
 CLEAR = 2.0  # standard errors
+ENOUGH = 10  # splits, for a verdict
 
 ABOUT = f"""\
 # One class for each row, on real data
@@ -100,7 +101,7 @@ def mean_and_error(x: np.ndarray) -> tuple[float, float]:
 def thousandths(x: np.ndarray) -> str:
     """Write a mean difference in thousandths."""
     mean, error = mean_and_error(x)
-    return f"{1000 * mean:+.1f} ± {1000 * error:.1f}"
+    return f"{1000 * mean:+.1f}" + (f" ± {1000 * error:.1f}" if x.size > 1 else "")
 
 
 def facts(cases: dict) -> str:
@@ -151,6 +152,7 @@ def verdicts(cases: dict, metric: str, base: str) -> str:
                 - values(splits, metric, base, "score")
             )
             for splits in cases.values()
+            if len(splits) >= ENOUGH
         ]
         ahead = sum(mean > CLEAR * error for mean, error in found)
         behind = sum(mean < -CLEAR * error for mean, error in found)
@@ -216,8 +218,8 @@ def page(results: Path) -> str:
             differences(cases, metric, "argmax", WAYS[1:]),
             "The same beside tuned weights, the exact ones:",
             differences(cases, metric, "tuned weights", OURS),
-            f"Cases (data set and model) in which the mean difference is more than "
-            f"{CLEAR:g} standard errors from 0:",
+            f"Cases (data set and model, with at least {ENOUGH} splits) in which the "
+            f"mean difference is more than {CLEAR:g} standard errors from 0:",
             *(verdicts(cases, metric, base) for base in WAYS[:3]),
         ]
         if metric == "balanced_accuracy":
