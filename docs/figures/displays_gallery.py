@@ -11,9 +11,12 @@ mpl.rcParams["font.size"] = 10
 import matplotlib.pyplot as plt  # noqa: E402  (after the back end is chosen)
 
 import bestcut  # noqa: E402
+from bestcut import multiclass  # noqa: E402
 from bestcut.displays import (  # noqa: E402
     CalibrationCheckDisplay,
     CalibrationMapDisplay,
+    ClassConfusionDisplay,
+    ClassScoresDisplay,
     DecisionDisplay,
     ExpectedScoreDisplay,
     ScoreDistributionDisplay,
@@ -91,6 +94,26 @@ def doubt_distribution(ax):
     ScoreDistributionDisplay.from_distribution(score, ax=ax)
 
 
+ANIMALS = ["cat", "dog", "hen", "owl", "yak"]
+
+
+def animals():
+    """Return probabilities of five classes, two of them rare, for 400 rows."""
+    return np.random.default_rng(5).dirichlet([1.2, 0.8, 0.3, 0.1, 0.05], 400)
+
+
+def class_scores(ax):
+    """Draw the expected score of each class."""
+    found = multiclass.decide(animals(), classes=ANIMALS)
+    ClassScoresDisplay.from_decision(found, ax=ax)
+
+
+def class_confusion(ax):
+    """Draw what a choice of classes will confuse."""
+    found = multiclass.decide(animals(), classes=ANIMALS)
+    ClassConfusionDisplay.from_decision(found, animals(), ax=ax)
+
+
 PICTURES = (
     curve,
     metrics,
@@ -101,6 +124,8 @@ PICTURES = (
     doubt_curve,
     doubt_decision,
     doubt_distribution,
+    class_scores,
+    class_confusion,
 )
 
 

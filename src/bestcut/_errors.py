@@ -742,18 +742,19 @@ def not_one_name_each(count: int, shape: tuple[int, ...]) -> ValueError:
 
 def same_names(names: Any) -> ValueError:
     """Return the refusal of two classes that are called the same."""
-    values, counts = np.unique(names, return_counts=True)
-    first = values[np.argmax(counts > 1)].item()
+    listed = names.tolist()
+    first = next(x for i, x in enumerate(listed) if x in listed[:i])
     return ValueError(f"`classes` must be different; {first!r} is there twice.")
 
 
 def unknown_class(labels: Any, unknown: BoolArray, names: Any) -> ValueError:
     """Return the refusal of a prediction that is no class."""
     at = int(np.argmax(unknown))
+    first = labels.tolist()[at]
     known = ", ".join(repr(x) for x in names[:6].tolist())
     more = ", ..." if names.size > 6 else ""
     return ValueError(
-        f"`y_pred` must hold classes; y_pred[{at}] = {labels[at].item()!r} is none of "
+        f"`y_pred` must hold classes; y_pred[{at}] = {first!r} is none of "
         f"{known}{more}. Pass their names as `classes`, or indices of columns."
     )
 
@@ -842,6 +843,11 @@ def unknown_addition(name: str, known: str) -> ValueError:
     return ValueError(f"`also` must be {{{known!r}: weight}}; got {name!r}.")
 
 
+def not_an_addition(also: Any, known: str) -> TypeError:
+    """Return the refusal of something that names nothing to add."""
+    return TypeError(f"`also` must be {{{known!r}: weight}}; got {also!r}.")
+
+
 def negative_addition(name: str, weight: float) -> ValueError:
     """Return the refusal of a weight that is not positive."""
     return ValueError(
@@ -855,8 +861,16 @@ def does_not_split(name: str) -> ValueError:
     return ValueError(
         f"{name!r} of several classes is one number of the whole confusion matrix, not "
         "a mean over classes, so that no class can be scored by itself. For the mean "
-        "of the classes' own scores, each against the rest, pass average='macro'; for few "
-        "rows draw labels and call `bestcut.decide_from_samples`."
+        "of the classes' own scores, each against the rest, pass average='macro'; or "
+        "draw labels from `P` and compare some predictions by their mean score."
+    )
+
+
+def no_scores_of_classes(average: str) -> ValueError:
+    """Return the refusal to show scores of classes that were not computed."""
+    return ValueError(
+        f"the decision is for average={average!r}, one score of all classes together. "
+        "Decide with average='macro', or pass the predictions to `from_predictions`."
     )
 
 
@@ -890,14 +904,49 @@ def several_labels(classifier: str, shape: tuple[int, ...]) -> ValueError:
     )
 
 
-def not_binary(kind: str) -> ValueError:
+def not_binary(kind: str, *, many: bool) -> ValueError:
     """Return the refusal of another target, in the words scikit-learn looks for."""
+    if many:
+        return ValueError(
+            f"`y` must hold classes; it is {kind}. Are these classes? Then convert "
+            f"them to integers or strings. (Unknown label type: {kind}.)"
+        )
     return ValueError(
         f"Only binary classification is supported. The type of the target is {kind}. "
-        "Decide about one class, `y == label`, or about each with "
+        "ExpectedMetricClassifier takes more than two classes. Or decide about one "
+        "class, `y == label`, or about each with "
         "sklearn.multioutput.MultiOutputClassifier on "
         "sklearn.preprocessing.label_binarize(y, classes=...). "
         f"(Unknown label type: {kind}.)"
+    )
+
+
+def only_for_two_classes(names: Sequence[str], n_classes: int) -> ValueError:
+    """Return the refusal of options about the positive class where there is none."""
+    listed = ", ".join(f"`{name}`" for name in names)
+    return ValueError(
+        f"With more than two classes there is no positive one, and {listed} must be "
+        f"left at the default; `y` has {n_classes} classes. To decide about one class, "
+        "fit on `y == label`."
+    )
+
+
+def not_one_score_per_class(
+    response: str, shape: tuple[int, ...], n_classes: int
+) -> ValueError:
+    """Return the refusal of scores that do not belong to classes."""
+    return ValueError(
+        f"`{response}` must return a column for each of the {n_classes} classes; got "
+        f"shape {shape}. Pass decision_function_shape='ovr' to a model that compares "
+        "pairs of classes."
+    )
+
+
+def no_temperature(version: str) -> ValueError:
+    """Return the refusal of a calibration that came with a later scikit-learn."""
+    return ValueError(
+        "`calibration` 'temperature' needs scikit-learn 1.8 or newer; this is "
+        f"{version}. Pass 'posterior', 'sigmoid' or 'isotonic'."
     )
 
 
@@ -949,7 +998,7 @@ def other_classes(
     """Return the refusal of a model that was fitted on other classes."""
     return ValueError(
         f"{classifier} needs a model of the classes {classes}; it was fitted on "
-        f"{fitted_on}. Every training fold must have both classes, and a frozen model "
+        f"{fitted_on}. Every training fold must have all classes, and a frozen model "
         "the classes of y."
     )
 

@@ -37,6 +37,28 @@ lines",0,0
 PROBABILITIES = [0.91, 0.40, 0.73, 0.05, 0.32, 0.08, 0.47, 0.12, 0.02, 0.21]
 QUERIES = list("aabbabbaba")
 
+# One column for each class; the last row was rounded.
+ANIMALS = """\
+id,cat,dog,owl
+001,0.60,0.30,0.10
+002,0.50,0.20,0.30
+003,0.50,0.40,0.10
+004,0.90,0.10,0.00
+005,0.33,0.33,0.33
+"""
+# One row for each label that a document may have.
+TAGS = """\
+document,tag,p
+d1,law,0.8
+d1,tax,0.5
+d1,art,0.1
+d2,law,0.7
+d2,sea,0.3
+d3,art,0.4
+d3,tax,0.6
+d3,law,0.2
+"""
+
 
 def environment(**changes):
     """Return an environment in which only `changes` colour or narrow the output."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.run import BIN, call, cli, complaint, environment, shell
+from cli.run import ANIMALS, BIN, TAGS, call, cli, complaint, environment, shell
 
 GOLDEN = Path(__file__).parent / "golden"
 COMMANDS = {
@@ -24,6 +24,12 @@ COMMANDS = {
         " label --at-least precision=0.3@90% -o out.csv; tail -n 1 out.csv",
         "bestcut decide scores.csv --proba p --calibrate scores.csv --calibrate-label"
         " label --group-by query -o out.csv; tail -n 1 out.csv",
+        "bestcut decide animals.csv --classes cat,dog,owl",
+        "bestcut decide animals.csv --classes cat,dog,owl --metric recall --name best"
+        " -o out.csv; tail -n 1 out.csv",
+        "bestcut decide tags.csv --proba p --group-by document --per-group 1-2"
+        " --average-by tag",
+        "bestcut decide animals.csv --classes cat,dog",
     ],
     "expect": [
         "bestcut expect scores.csv --proba p --pred yhat --label label --metric f1,mcc",
@@ -45,6 +51,9 @@ COMMANDS = {
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_command_writes_what_its_golden_file_says(command, folder):
     text = ""
+    if command == "decide":
+        (folder / "animals.csv").write_text(ANIMALS)
+        (folder / "tags.csv").write_text(TAGS)
     for line in COMMANDS[command]:
         run = shell(line, folder)
         err = re.sub("^", "2> ", run.stderr.decode().rstrip("\n"), flags=re.MULTILINE)

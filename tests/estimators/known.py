@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_iris, make_classification
 from sklearn.naive_bayes import GaussianNB
 
 from bestcut.estimators import ExpectedMetricClassifier, PluginThresholdClassifier
@@ -14,6 +14,20 @@ X, Y = make_classification(
     n_samples=240, n_features=5, weights=[0.7], flip_y=0.1, random_state=0
 )
 NAMES = [f"x{i}" for i in range(5)]
+
+
+def without_order(load, rows, columns=slice(None), noise=0.0):
+    """Return rows of a data set in random order, and their classes."""
+    X, y = load(return_X_y=True)
+    rng = np.random.default_rng(0)
+    order = rng.permutation(y.size)[:rows]
+    X = X[:, columns] + noise * rng.normal(size=X[:, columns].shape)
+    return X[order], y[order]
+
+
+# By two of its features iris is hard enough.
+FLOWERS, KINDS = without_order(load_iris, 150, slice(0, 2))
+FLOWER_NAMES = np.array(["setosa", "versicolor", "virginica"])
 
 
 class KnownModel(ClassifierMixin, BaseEstimator):
@@ -80,6 +94,9 @@ each_way = pytest.mark.parametrize(
         holdout,
         folds,
     ],
+)
+each_way_of_classes = pytest.mark.parametrize(
+    "make", [batch, fixed, posterior, posterior_fixed]
 )
 
 

@@ -8,7 +8,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bestcut.estimators import ExpectedMetricClassifier, PluginThresholdClassifier
 
 INNER = LogisticRegression()
-# One definition contradicts a check: a batch is decided as a whole.
+
+
+class OfTwoClasses(ExpectedMetricClassifier):
+    """Declares that it takes two classes, so that the checks give it no more."""
+
+    _takes_many_classes = False
+
+
+# One definition contradicts a check: a batch is decided as a whole. The three classes
+# of that check are told apart so well that the batch makes no difference there.
 BATCH = {
     "check_methods_subset_invariance": "the best label depends on the rest of a batch"
 }
@@ -24,12 +33,24 @@ FEW_ROWS = (
 
 # What is declared must fail (xfail is strict), and nothing else may.
 ESTIMATORS = [
-    (ExpectedMetricClassifier(INNER, calibration=None), BATCH | NOT_AT_HALF),
+    (ExpectedMetricClassifier(INNER, calibration=None), NOT_AT_HALF),
+    (OfTwoClasses(INNER, calibration=None), BATCH | NOT_AT_HALF),
     # Accuracy is best at 1/2, row by row: nothing to except.
     (ExpectedMetricClassifier(INNER, "accuracy", calibration=None), {}),
+    (OfTwoClasses(INNER, "accuracy", calibration=None), {}),
+    # So is one score of all classes; but then two classes have the F1 of one of them.
+    (
+        ExpectedMetricClassifier(INNER, average="micro", calibration=None),
+        NOT_AT_HALF,
+    ),
     (ExpectedMetricClassifier(INNER, calibration=None, scope="fixed"), FEW_ROWS),
+    (OfTwoClasses(INNER, calibration=None, scope="fixed"), FEW_ROWS),
     (
         ExpectedMetricClassifier(INNER, calibration="posterior", cv=3, n_draws=10),
+        NOT_AT_HALF,
+    ),
+    (
+        OfTwoClasses(INNER, calibration="posterior", cv=3, n_draws=10),
         BATCH | NOT_AT_HALF,
     ),
     (
@@ -39,9 +60,16 @@ ESTIMATORS = [
         NOT_AT_HALF,
     ),
     (
-        ExpectedMetricClassifier(LinearSVC(), calibration="sigmoid", cv=2),
-        BATCH | NOT_AT_HALF,
+        OfTwoClasses(
+            LinearSVC(), calibration="posterior", cv=3, n_draws=10, scope="fixed"
+        ),
+        NOT_AT_HALF,
     ),
+    (
+        ExpectedMetricClassifier(LinearSVC(), calibration="sigmoid", cv=2),
+        NOT_AT_HALF,
+    ),
+    (OfTwoClasses(LinearSVC(), calibration="sigmoid", cv=2), BATCH | NOT_AT_HALF),
     (PluginThresholdClassifier(INNER), NOT_AT_HALF | FEW_ROWS),
     (PluginThresholdClassifier(INNER, "jaccard", cv=3), {}),
     (PluginThresholdClassifier(INNER, cv="holdout", random_state=0), NOT_AT_HALF),

@@ -29,6 +29,7 @@ from estimators.known import (
     batch,
     each_frame,
     each_way,
+    folds,
     holdout,
     posterior,
 )
@@ -102,12 +103,6 @@ def test_a_column_of_labels_is_taken_with_scikit_learns_warning(make):
     ("y", "message"),
     [
         (
-            np.arange(Y.size) % 3,
-            "Only binary classification is supported. The type of the target is "
-            "multiclass. Decide about one class, `y == label`, or about each with "
-            "sklearn.multioutput.MultiOutputClassifier on",
-        ),
-        (
             np.column_stack([Y, 1 - Y]),
             "takes one label per row; got y of shape (240, 2). Use "
             "ExpectedMetricMultilabelClassifier, or decide each column by itself with "
@@ -122,11 +117,23 @@ def test_a_column_of_labels_is_taken_with_scikit_learns_warning(make):
         (np.where(Y, 1.0, np.nan), "Input y contains NaN"),
         (Y[:-1], "inconsistent numbers of samples: [240, 239]"),
     ],
-    ids=["multiclass", "multilabel", "sparse", "continuous", "one", "nan", "short"],
+    ids=["multilabel", "sparse", "continuous", "one", "nan", "short"],
 )
 def test_other_targets_are_refused(make, y, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         make(GaussianNB()).fit(X, y)
+
+
+@pytest.mark.parametrize("make", [holdout, folds])
+def test_one_threshold_is_for_two_classes(make):
+    message = (
+        "Only binary classification is supported. The type of the target is "
+        "multiclass. ExpectedMetricClassifier takes more than two classes. Or decide "
+        "about one class, `y == label`, or about each with "
+        "sklearn.multioutput.MultiOutputClassifier on"
+    )
+    with pytest.raises(ValueError, match=re.escape(message)):
+        make(GaussianNB()).fit(X, np.arange(Y.size) % 3)
 
 
 @each_way

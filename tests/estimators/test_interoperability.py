@@ -209,7 +209,7 @@ def test_a_frozen_model_of_other_classes_is_refused(make, pos_label):
 def test_a_training_fold_of_one_class_is_refused(make):
     order = np.argsort(Y, kind="stable")
     model = make(GaussianNB()).set_params(cv=KFold(2))
-    message = r"fitted on \[0\]. Every training fold must have both classes"
+    message = r"fitted on \[0\]. Every training fold must have all classes"
     with pytest.raises(ValueError, match=message):
         model.fit(X[order], Y[order])
 

@@ -74,11 +74,14 @@ FRACTIONAL = {
 @pytest.mark.parametrize(
     ("metric", "traits"),
     [
-        (LinearUtility(tp=1), {Trait.LINEAR, Trait.LINEAR_AT_CUT, Trait.AFFINE}),
-        (get("cohen_kappa"), {Trait.AFFINE}),
-        (get("mcc"), {Trait.AFFINE, Trait.SEPARABLE}),
-        (get("gmean"), set()),
-        (get("f1"), FRACTIONAL | {Trait.AFFINE}),
+        (
+            LinearUtility(tp=1),
+            {Trait.LINEAR, Trait.LINEAR_AT_CUT, Trait.AFFINE, Trait.CONCAVE},
+        ),
+        (get("cohen_kappa"), {Trait.AFFINE, Trait.CONVEX_SLOPE}),
+        (get("mcc"), {Trait.AFFINE, Trait.SEPARABLE, Trait.CONVEX_SLOPE}),
+        (get("gmean"), {Trait.CONCAVE}),
+        (get("f1"), FRACTIONAL | {Trait.AFFINE, Trait.CONVEX_SLOPE}),
         (get("jaccard"), FRACTIONAL | {Trait.FACTORISED}),
         (
             FractionalLinear(c=(0, 1, 0, 1), d=(0, 0, 1, -0.1)),

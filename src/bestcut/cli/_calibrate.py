@@ -112,6 +112,12 @@ def calibrate_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 message = f"--calibrate-{given} is given, and --calibrate is not"
                 raise Problem(message, "Name the file of labelled scores with it.")
             return command(*arguments, labelled=None, **options)
+        if options.get("classes") is not None:
+            message = "--classes takes no --calibrate"
+            raise Problem(message, "Pass calibrated probabilities.")
+        if options["proba"] is None:  # which decide can do without
+            message = "--calibrate needs --proba"
+            raise Problem(message, "Name the column of scores with it.")
         if calibrate_label is None:
             message = "--calibrate needs --calibrate-label"
             raise Problem(message, f"Name the column of labels in {calibrate} with it.")

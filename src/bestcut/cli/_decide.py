@@ -10,17 +10,19 @@ from rich.console import Console
 import bestcut
 from bestcut._types import FloatArray
 from bestcut.cli._calibrate import Labelled, calibrate_options
+from bestcut.cli._classes import SEVERAL, check_together, decide_several
 from bestcut.cli._options import (
     file_argument,
     format_option,
     json_option,
     metric_option,
     output_option,
+    parse_budget,
     parse_floor,
     parse_goal,
     parse_metric,
+    parse_names,
     parsed_by,
-    proba_option,
 )
 from bestcut.cli._printing import facts_of_many, facts_of_one, print_facts
 from bestcut.cli._problem import Problem
@@ -41,12 +43,31 @@ LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
 
 @click.command()
 @file_argument
-@proba_option
+@click.option("--proba", help="Column of probabilities, or of scores to --calibrate.")
+@click.option(
+    "--classes",
+    metavar="COLUMN,COLUMN,...",
+    callback=parsed_by(parse_names),
+    help="Columns of probabilities, one for each class, instead of --proba: choose a "
+    "class for each row.",
+)
 @calibrate_options
 @metric_option(
     parse_metric, "A name (see `bestcut metrics`) or a formula of tp, fp, fn, tn."
 )
 @click.option("--group-by", help="Column: one decision for each of its values.")
+@click.option(
+    "--per-group",
+    metavar="K|LOW-HIGH",
+    callback=parsed_by(parse_budget),
+    help="With --average-by: how many positives each group has.",
+)
+@click.option(
+    "--average-by",
+    metavar="COLUMN",
+    help="With --group-by and --per-group: the mean over the values of this column "
+    "is to be large, not that over groups.",
+)
 @click.option("--min-positives", type=click.IntRange(0), default=0, help="At least.")
 @click.option("--max-positives", type=click.IntRange(0), help="At most.")
 @click.option(
@@ -70,9 +91,12 @@ LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
 @json_option
 def decide(
     file: str,
-    proba: str,
+    proba: str | None,
+    classes: list[str] | None,
     metric: Metric,
     group_by: str | None,
+    per_group: tuple[int, int] | None,
+    average_by: str | None,
     min_positives: int,
     max_positives: int | None,
     at_least: list[tuple[Metric, float | Certain]],
@@ -97,8 +121,37 @@ def decide(
         --at-least precision=0.9
       bestcut decide new.csv --proba s --calibrate old.csv \\
         --calibrate-label y --at-least precision=0.9@95%
+      bestcut decide scores.csv --classes cat,dog,owl
+      bestcut decide tags.csv --proba p --group-by document \\
+        --per-group 3 --average-by tag
     """
     refuse_input_as_output(file, output)
+    options: dict[str, Any] = {
+        "--proba": proba,
+        "--classes": classes,
+        "--group-by": group_by,
+        "--per-group": per_group,
+        "--average-by": average_by,
+        "--min-positives": min_positives or None,
+        "--max-positives": max_positives,
+        "--at-least": at_least or None,
+        "--goal": None if goal == Mean() else goal,
+        "--calibrate": labelled,
+    }
+    given = {option: x for option, x in options.items() if x is not None}
+    if SEVERAL & given.keys():
+        check_together(given)
+        source = open_source(file, kind)
+        target = source.kind if output == "-" else format_of(output, kind)
+        source.check_new(name)
+        with Console(stderr=True).status("Deciding"):  # on a terminal only
+            found = decide_several(source, metric, given)
+            write_labels(source, output, target, name, found.marks, words=found.words)
+        print_facts(found.facts, as_json=as_json, err=output == "-" or not as_json)
+        return
+    if proba is None:
+        message = "Missing option '--proba' (or '--classes')"
+        raise click.UsageError(message)
     if group_by is not None and (at_least or goal != Mean()):
         message = "--group-by takes neither --at-least nor --goal"
         raise Problem(message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from typing import Any
 
@@ -90,6 +91,32 @@ def parse_floor(text: str) -> tuple[Metric, float | Certain]:
         )
         raise click.BadParameter(msg)
     return parse_metric(name), Certain(number, probability=probability)
+
+
+def parse_names(text: str) -> list[str]:
+    """Return the names between commas; quotes hold a comma, as in a CSV."""
+    names = next(csv.reader([text], skipinitialspace=True), [])
+    again = [name for i, name in enumerate(names) if name in names[:i]]
+    if again:
+        msg = f"{again[0]!r} is there twice."
+        raise click.BadParameter(msg)
+    if len(names) < 2:
+        msg = f"{text!r} is one column; name all of them, separated by commas."
+        raise click.BadParameter(msg)
+    return names
+
+
+def parse_budget(text: str) -> tuple[int, int]:
+    """Return the least and the largest number from ``3`` or ``1-5``."""
+    low, _, high = text.partition("-")
+    try:
+        pair = int(low), int(high or low)
+    except ValueError:
+        pair = (-1, -1)
+    if not 0 <= pair[0] <= pair[1]:
+        msg = f"{text!r} is no number, as 3, and no range, as 1-5."
+        raise click.BadParameter(msg)
+    return pair
 
 
 def _number(text: str) -> float:

@@ -21,6 +21,7 @@ _FOR_MACHINES = (
     *("goal", "error", "gap", "gap_scope"),
     *("std_labels", "std_calibration"),
 )
+_MOST = 30  # classes that are shown to people
 
 
 def facts_of_one(
@@ -97,6 +98,11 @@ def print_facts(facts: dict[str, Any], *, as_json: bool, err: bool) -> None:
         return
     names = {"interval_90": "90% between", "goal_value": facts.get("goal", "")}
     facts = dict(facts)
+    each = facts.pop("each", None)
+    hidden = _FOR_MACHINES if each is None else ("gap_scope",)
+    for key in ("error", "gap"):
+        if key in facts:
+            facts[key] = f"{facts[key]:.0e}"
     if made := facts.pop("calibrated", None):
         if "std_labels" in facts:  # of one decision, not of many
             stds = facts["std_labels"], facts["std_calibration"]
@@ -104,9 +110,16 @@ def print_facts(facts: dict[str, Any], *, as_json: bool, err: bool) -> None:
         labels, positives = _shown(made["labels"]), _shown(made["positives"])
         facts["calibrated_on"] = f"{labels} labels, {positives} positive"
     for key, value in facts.items():
-        if key not in _FOR_MACHINES:
+        if key not in hidden:
             name = names.get(key, key.replace("_", " "))
             click.echo(f"{name + ':':<22} {_shown(value)}", err=err)
+    if each:
+        head = [name.replace("_", " ") for name in each[0]]
+        rows = [list(line.values()) for line in each[:_MOST]]
+        print_table(head, rows, err=err)
+        if len(each) > _MOST:
+            left = f"and {_shown(len(each) - _MOST)} more; --json has them"
+            click.echo(left, err=err)
 
 
 def print_json(value: Any, *, err: bool = False) -> None:
@@ -114,7 +127,7 @@ def print_json(value: Any, *, err: bool = False) -> None:
     click.echo(json.dumps(value), err=err)
 
 
-def print_table(head: list[str], rows: list[list[Any]]) -> None:
+def print_table(head: list[str], rows: list[list[Any]], *, err: bool = False) -> None:
     """Print a table that fits a narrow window, without colour when piped."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for i, name in enumerate(head):
@@ -124,7 +137,7 @@ def print_table(head: list[str], rows: list[list[Any]]) -> None:
         )
     for row in rows:
         table.add_row(*map(_shown, row))
-    _print(table)
+    _print(table, err=err)
 
 
 def print_text(text: str) -> None:
@@ -132,13 +145,14 @@ def print_text(text: str) -> None:
     _print(Text(text))
 
 
-def _print(what: Any) -> None:
-    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 79
+def _print(what: Any, *, err: bool = False) -> None:
+    stream = sys.stderr if err else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else 79
     console = Console(width=width, highlight=False)
     with console.capture() as captured:
         console.print(what)
     for line in captured.get().splitlines():
-        click.echo(line.rstrip())
+        click.echo(line.rstrip(), err=err)
 
 
 def _shown(value: Any) -> str:

@@ -15,6 +15,7 @@ except ImportError as error:
     ) from error
 
 from bestcut.displays._calibration import CalibrationCheckDisplay
+from bestcut.displays._classes import ClassConfusionDisplay, ClassScoresDisplay
 from bestcut.displays._curve import ExpectedScoreDisplay
 from bestcut.displays._decision import DecisionDisplay
 from bestcut.displays._distribution import ScoreDistributionDisplay
@@ -23,6 +24,8 @@ from bestcut.displays._map import CalibrationMapDisplay
 __all__ = [
     "CalibrationCheckDisplay",
     "CalibrationMapDisplay",
+    "ClassConfusionDisplay",
+    "ClassScoresDisplay",
     "DecisionDisplay",
     "ExpectedScoreDisplay",
     "ScoreDistributionDisplay",

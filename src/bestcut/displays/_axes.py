@@ -14,13 +14,13 @@ INK, GREY, PALE = "black", "0.45", "0.8"
 DARK = "0.62"  # a band inside a pale one
 
 
-def axes(ax: Any) -> Any:
+def axes(ax: Any, size: tuple[float, float] | None = None) -> Any:
     """Return the axes to draw on, a new one if None is given."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
 
-    return plt.subplots(layout="constrained")[1]
+    return plt.subplots(figsize=size, layout="constrained")[1]
 
 
 def tidy(ax: Any) -> None:

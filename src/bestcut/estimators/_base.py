@@ -1,9 +1,11 @@
-"""What the classifiers of two classes share: a model inside, scores out of fold."""
+"""What the classifiers share: a model inside, scores out of fold."""
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +32,13 @@ from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_positive_class, check_probabilities, check_scores
 
-_ROUNDED = 1e-6  # what single precision may put beyond 0 or 1
+ROUNDED = 1e-6  # what single precision may put beyond 0 or 1
 
 
 def _inner_has(method: str) -> Callable[[Any], bool]:
     """Return whether the fitted model, or the one to be fitted, has a method."""
 
-    def has(self: BinaryDecisionClassifier) -> bool:
+    def has(self: DecisionClassifier) -> bool:
         model = self.estimator_ if hasattr(self, "estimator_") else self._model()
         getattr(model, method)  # its AttributeError says more than ours could
         return True
@@ -44,9 +46,10 @@ def _inner_has(method: str) -> Callable[[Any], bool]:
     return has
 
 
-class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier of two classes around a model that scores them."""
+class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier around a model that scores the classes."""
 
+    _takes_many_classes: ClassVar[bool] = False
     estimator: Any
     cv: Any
     pos_label: Any
@@ -64,7 +67,7 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
     def _fit(self, X: Any, y: NDArray[Any], fit_params: Any, split_params: Any) -> None:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, **params: Any) -> BinaryDecisionClassifier:
+    def fit(self, X: Any, y: Any, **params: Any) -> DecisionClassifier:
         """Fit the inner model, and what is needed to decide.
 
         Parameters
@@ -72,7 +75,7 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
             Training data, as the inner estimator takes it.
         y : array-like of shape (n,)
-            Labels of two classes.
+            The class of each row.
         **params : dict
             For the ``fit`` of the inner estimator, for example ``sample_weight``. With
             scikit-learn's metadata routing enabled they go where they are requested,
@@ -87,6 +90,7 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             raise errors.several_labels(type(self).__name__, np.shape(y))
         y = column_or_1d(y, warn=True)
         self._check_target(y)
+        self._warn_if_ignored()
         if get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", **params)
             fit_params, split_params = routed.estimator.fit, routed.splitter.split
@@ -98,8 +102,10 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
     def _check_target(self, y: NDArray[Any]) -> None:
         assert_all_finite(y, input_name="y")
         kind = type_of_target(y, input_name="y", raise_unknown=True)
+        if kind == "multiclass" and self._takes_many_classes:
+            return
         if kind != "binary":
-            raise errors.not_binary(kind)
+            raise errors.not_binary(kind, many=self._takes_many_classes)
         classes = np.unique(y)
         if classes.size < 2:
             name = type(self).__name__
@@ -107,9 +113,22 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         if self.pos_label is not None:
             check_positive_class(self.pos_label, classes)
 
+    def _warn_if_ignored(self) -> None:
+        """Warn if the classifier that fits this one will never call `predict`."""
+        if _fitted_for_its_scores():
+            warnings.warn(
+                "OneVsRestClassifier and OutputCodeClassifier look only at the scores "
+                f"of {type(self).__name__}, never at its predictions, so that its "
+                "metric is ignored. Pass y with all its classes to "
+                "ExpectedMetricClassifier itself, which decides for an average of the "
+                "metric over classes; for label sets use "
+                "ExpectedMetricMultilabelClassifier.",
+                stacklevel=3,
+            )
+
     @property
     def classes_(self) -> NDArray[Any]:
-        """The two class labels."""
+        """The class labels, sorted."""
         classes: NDArray[Any] = self.estimator_.classes_
         return classes
 
@@ -143,9 +162,7 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             scores = check_scores(model.decision_function(X), name="decision_function")
             return scores if self._positive(model.classes_) == 1 else -scores
         p = np.asarray(model.predict_proba(X))[:, self._positive(model.classes_)]
-        p = p.astype(np.float64)
-        inside = np.clip(p, 0.0, 1.0)
-        return check_probabilities(np.where(np.abs(p - inside) <= _ROUNDED, inside, p))
+        return check_probabilities(without_rounding(p))
 
     def _out_of_fold(
         self, X: Any, y: NDArray[Any], splits: list[Any], fit_params: Any
@@ -168,8 +185,13 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         self, model: Any, X: Any, y: NDArray[Any], rows: Any
     ) -> tuple[FloatArray, BoolArray]:
         """Return the scores of some rows, and whether each is positive."""
-        truth = y[rows] == model.classes_[self._positive(model.classes_)]
-        return self._scores(model, _safe_indexing(X, rows)), truth
+        scores = self._scores(model, _safe_indexing(X, rows))
+        return scores, self._truth(model.classes_, y[rows])
+
+    def _truth(self, classes: NDArray[Any], y: NDArray[Any]) -> BoolArray:
+        """Return whether each row is positive."""
+        truth: BoolArray = y == classes[self._positive(classes)]
+        return truth
 
     def _fitted_on(self, X: Any, y: NDArray[Any], rows: Any, fit_params: Any) -> Any:
         """Return the model fitted on some rows, with what belongs to them."""
@@ -207,7 +229,7 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
         Returns
         -------
-        ndarray of shape (n, 2)
+        ndarray of shape (n, n_classes)
             In the order of ``classes_``.
         """
         check_is_fitted(self, "estimator_")
@@ -225,7 +247,7 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
         Returns
         -------
-        ndarray of shape (n, 2)
+        ndarray of shape (n, n_classes)
         """
         check_is_fitted(self, "estimator_")
         out: FloatArray = self.estimator_.predict_log_proba(X)
@@ -242,7 +264,7 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
         Returns
         -------
-        ndarray of shape (n,)
+        ndarray of shape (n,), or (n, n_classes) for more than two classes
         """
         check_is_fitted(self, "estimator_")
         out: FloatArray = self.estimator_.decision_function(X)
@@ -264,9 +286,30 @@ class BinaryDecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self._takes_many_classes
         tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
         return tags
+
+
+def without_rounding(p: Any) -> FloatArray:
+    """Return probabilities in double precision, 0 or 1 where rounding went beyond."""
+    p = np.asarray(p).astype(np.float64)
+    inside = np.clip(p, 0.0, 1.0)
+    return np.asarray(np.where(np.abs(p - inside) <= ROUNDED, inside, p))
+
+
+def _fitted_for_its_scores() -> bool:
+    """Return whether `sklearn.multiclass` fits a classifier of one class, or a code.
+
+    It leaves no other trace than its frame. One-vs-one is excepted: there predictions
+    are votes.
+    """
+    frame, names = sys._getframe(), set()
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "sklearn.multiclass":
+            names.add(frame.f_code.co_name)
+        frame = frame.f_back  # type: ignore[assignment]
+    return "_fit_binary" in names and "_fit_ovo_binary" not in names
 
 
 def rows_of(value: Any, rows: Any, count: int) -> Any:

@@ -7,16 +7,19 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from numbers import Integral
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
+from sklearn.utils.fixes import parse_version
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from bestcut import _errors as errors
@@ -25,13 +28,17 @@ from bestcut._empirical import threshold_between
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_bounds, check_option
 from bestcut.calibration import Calibration, calibrate
-from bestcut.estimators._base import BinaryDecisionClassifier, rows_of
+from bestcut.estimators._base import DecisionClassifier, rows_of
+from bestcut.estimators._classes import calibrated, class_scores
 from bestcut.goals import Certain, DistributionGoal, Goal, Mean
+from bestcut.many import multiclass
+from bestcut.many.multiclass import MulticlassDecision
 from bestcut.metrics import Metric, get, require_ranking
 from bestcut.uncertain import UncertainProbabilities
 
 _SCOPES = ("batch", "fixed")
 _RESPONSES = ("predict_proba", "decision_function")
+_TEMPERATURE = parse_version(sklearn.__version__) >= parse_version("1.8")
 _CHANCE = 1e-3  # of a warning about a batch that is like the training data
 
 Probabilities: TypeAlias = FloatArray | UncertainProbabilities
@@ -50,13 +57,18 @@ def _gives(method: str) -> Callable[[ExpectedMetricClassifier], bool]:
     return gives
 
 
-class ExpectedMetricClassifier(BinaryDecisionClassifier):
+class ExpectedMetricClassifier(DecisionClassifier):
     """Predict the labels with the best expected metric *for the batch at hand*.
 
     ``predict(X)`` decides for all rows of X together: the label of a row depends on the
     other rows, and one row by itself may get another label than in a batch. If that is
     not wanted, for example in an online service, take ``scope="fixed"``: one threshold,
     the best cut of the training data's out-of-fold probabilities.
+
+    With more than two classes each row gets one of them, for the best expected average
+    of the metric over classes, as `bestcut.multiclass.decide` does it. `goal`,
+    `at_least`, `min_positives`, `max_positives` and `pos_label` are about one positive
+    class, and are refused then.
 
     Parameters
     ----------
@@ -66,6 +78,11 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
         ``sklearn.frozen.FrozenEstimator(model)``, or with ``cv="prefit"``.
     metric : str or Metric, default="f1"
         What to maximise; see `bestcut.decide`.
+    average : {"macro", "micro"}, default="macro"
+        With more than two classes: the mean of the metric over classes, each against
+        the rest; or one score of all rows and classes together, for which the most
+        probable class of each row is best. With two classes it is ignored, and the
+        metric is that of the positive class.
     goal : Goal, optional
         ``bestcut.goals.Quantile(0.1)``, say; the expected score if None.
     at_least : mapping of str or Metric to float or Certain, optional
@@ -77,35 +94,41 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
         ``"posterior"``, the default, calibrates out-of-fold scores with
         `bestcut.calibrate`, and decides with the doubt that the labels leave about the
         calibration. None takes the model's probabilities as they are. The others
-        calibrate with ``CalibratedClassifierCV``, without doubt; which of them there
-        are depends on the version of scikit-learn.
+        calibrate with ``CalibratedClassifierCV``, without doubt; ``"temperature"``
+        needs scikit-learn 1.8.
     cv : int, splitter, iterable or "prefit", default=5
         How calibration and ``scope="fixed"`` split the training data. With
         ``calibration="posterior"`` a row may be tested once at most, and ``"prefit"``
         means that `estimator` is fitted already: it is used as it is, and all data
         given to ``fit``, which it must not have been fitted on, calibrate it.
     scope : {"batch", "fixed"}, default="batch"
-        Decide for each batch, or with one threshold for all.
+        Decide for each batch, or with one threshold for all; with more than two
+        classes, with one rule for all rows.
     pos_label : int, float, bool or str, optional
         The positive class; the second of the sorted classes if None.
     n_draws : int, default=200
         How many maps ``calibration="posterior"`` draws.
     random_state : int, RandomState or None, default=0
-        Seed of these draws; equal numbers give equal maps.
+        Seed of these draws; equal numbers give equal maps. With more than two classes
+        it is the seed of the first, and each class has the one after the last's.
     n_jobs : int, optional
-        How many folds are fitted at the same time.
+        How many folds are fitted, or classes calibrated, at the same time.
 
     Attributes
     ----------
     estimator_ : estimator
         The fitted model, calibrated if asked for; with ``calibration="posterior"`` the
         model itself, fitted on all rows.
-    calibration_ : Calibration
-        What the labels say about its scores, with ``calibration="posterior"``.
+    calibration_ : Calibration, or list of Calibration
+        What the labels say about its scores, with ``calibration="posterior"``; with
+        more than two classes, about the scores of each class against the rest.
     threshold_ : float
         The threshold of ``scope="fixed"``: rows with this probability or a larger one
         are positive. Of all that make the same cut it is 1/2, or halfway.
-    classes_ : ndarray of shape (2,)
+    rule_ : RowRule
+        The rule of ``scope="fixed"`` with more than two classes; see
+        `bestcut.multiclass.MulticlassDecision.rule`.
+    classes_ : ndarray of shape (n_classes,)
         The class labels.
     n_features_in_, feature_names_in_
         As the inner model has them.
@@ -133,6 +156,16 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
     range. A few such scores are normal, and `predict` and `predict_proba` say nothing
     about them; `decide` warns if there are more than chance explains.
 
+    With more than two classes each class is calibrated against the rest, and a row's
+    probabilities are the means of the classes' draws, divided by their sum. Decisions
+    and distributions are for these means: the doubt about them is in `calibration_`,
+    whose maps draw a class's probabilities from its scores, and not in the intervals.
+    A ``decision_function`` must have a column for each class.
+
+    ``OneVsRestClassifier`` compares the scores of the classifiers that it is given, and
+    never asks what they predict. Around this one, whose metric it would ignore, it is
+    met with a warning; pass y with all its classes instead.
+
     Examples
     --------
     >>> from sklearn.datasets import make_classification
@@ -152,13 +185,27 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
     >>> _ = model.set_params(calibration=None).fit(X[:200], y[:200])
     >>> model.decide(X[200:]).distribution()
     F1 0.64, 90% between 0.43 and 0.83
+
+    More than two classes:
+
+    >>> X, y = make_classification(n_samples=600, n_informative=4, n_classes=3,
+    ...                            weights=[0.8, 0.15], random_state=0)
+    >>> model = ExpectedMetricClassifier(LogisticRegression(), "f1", average="macro")
+    >>> decision = model.fit(X[:400], y[:400]).decide(X[400:])
+    >>> decision.n_predicted.tolist()
+    [167, 24, 9]
+    >>> round(decision.expected_score, 2)
+    0.64
     """
+
+    _takes_many_classes: ClassVar[bool] = True
 
     def __init__(
         self,
         estimator: Any,
         metric: str | Metric = "f1",
         *,
+        average: str = "macro",
         goal: Goal | None = None,
         at_least: Mapping[str | Metric, float | Certain] | None = None,
         min_positives: int = 0,
@@ -173,6 +220,7 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
     ) -> None:
         self.estimator = estimator
         self.metric = metric
+        self.average = average
         self.goal = goal
         self.at_least = at_least
         self.min_positives = min_positives
@@ -211,20 +259,43 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
         return model
 
     def _fit(self, X: Any, y: NDArray[Any], fit_params: Any, split_params: Any) -> None:
-        self._check_parameters()
-        for name in ("calibration_", "threshold_"):  # of another fit
+        classes = np.unique(y)
+        self._check_parameters(classes.size)
+        for name in ("calibration_", "threshold_", "rule_"):  # of another fit
             self.__dict__.pop(name, None)
         if self._draws_maps:
             scores, truth = self._fit_and_score(X, y, fit_params, split_params)
-            self.calibration_ = self._calibrate(truth, scores)
+            self.calibration_ = self._calibrations(truth, scores)
             if self.scope == "fixed":
-                self.threshold_ = self._best_threshold(self.calibration_(scores))
+                self._fix(self._probabilities(scores))
             return
-        self.estimator_ = self._fitted(X, y, fit_params, np.unique(y))
+        self.estimator_ = self._fitted(X, y, fit_params, classes)
         if self.scope == "fixed":
             splits = self._splits(X, y, split_params)
             probabilities, _ = self._out_of_fold(X, y, splits, fit_params)
+            self._fix(probabilities)
+
+    def _fix(self, probabilities: Probabilities) -> None:
+        """Set what decides new rows one by one."""
+        if self._has_many_classes:
+            self.rule_ = self._decide_classes(probabilities, self.classes_).rule()
+        else:
             self.threshold_ = self._best_threshold(probabilities)
+
+    @property
+    def _has_many_classes(self) -> bool:
+        return len(self.classes_) > 2
+
+    def _scores(self, model: Any, X: Any) -> FloatArray:
+        """Return scores as for two classes, or a column of them for each of more."""
+        if len(model.classes_) > 2:
+            return class_scores(model, X)
+        return super()._scores(model, X)
+
+    def _truth(self, classes: NDArray[Any], y: NDArray[Any]) -> BoolArray:
+        if len(classes) > 2:
+            return np.asarray(y[:, None] == classes)
+        return super()._truth(classes, y)
 
     def _splits(self, X: Any, y: NDArray[Any], split_params: Any) -> list[Any]:
         cv = check_cv(self.cv, y, classifier=True)
@@ -242,8 +313,7 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
         if self._is_prefit:
             check_is_fitted(self.estimator)
             self.estimator_ = self._usable(self.estimator, classes)
-            truth = y == classes[self._positive(classes)]
-            return self._scores(self.estimator_, X), truth
+            return self._scores(self.estimator_, X), self._truth(classes, y)
         splits = self._splits(X, y, split_params)
         tested = np.concatenate([np.arange(y.size)[test] for _, test in splits])
         times = np.bincount(tested)
@@ -252,33 +322,62 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
         scores, truth = self._out_of_fold(X, y, splits, fit_params)
         self.estimator_ = self._fitted(X, y, fit_params, classes)
         weight = rows_of(fit_params.get("sample_weight"), tested, y.size)
-        counts = np.broadcast_to(weight is None or np.asarray(weight) != 0, truth.shape)
+        counts = np.broadcast_to(weight is None or np.asarray(weight) != 0, len(truth))
         return scores[counts], truth[counts]
 
-    def _calibrate(self, truth: Any, scores: Any) -> Calibration:
+    def _calibrations(self, truth: Any, scores: Any) -> Calibration | list[Calibration]:
+        """Return the calibration of a column of scores, or of each column."""
         seed = self.random_state
         if not isinstance(seed, Integral):
             seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
-        return calibrate(truth, scores, n_draws=self.n_draws, random_state=int(seed))
+        if np.ndim(scores) == 1:
+            return calibrate(
+                truth, scores, n_draws=self.n_draws, random_state=int(seed)
+            )
+        columns = enumerate(zip(truth.T, scores.T, strict=True), start=int(seed))
+        found = Parallel(n_jobs=self.n_jobs)(
+            delayed(calibrate)(*column, n_draws=self.n_draws, random_state=own)
+            for own, column in columns
+        )
+        return list(found)
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self, n_classes: int) -> None:
         """Say what is wrong with them before anything is fitted."""
         check_option(self.scope, _SCOPES, name="scope")
         if self._is_prefit and not self._draws_maps:
             raise errors.prefit_without_posterior()
+        if self.calibration == "temperature" and not _TEMPERATURE:
+            raise errors.no_temperature(sklearn.__version__)
         if self._draws_maps:
-            self._calibrate([0, 1], [0.0, 1.0])  # refuses bad draws and seeds
+            self._calibrations([0, 1], [0.0, 1.0])  # refuses bad draws and seeds
         twice = self.scope == "fixed" and not (
             self.calibration is None or self._draws_maps
         )
         if twice and isinstance(self.cv, Iterable) and not hasattr(self.cv, "split"):
             raise errors.cannot_split_again(self.cv)
+        if n_classes > 2:
+            self._refuse_what_needs_two_classes(n_classes)
+            even = np.full((1, n_classes), 1.0 / n_classes)
+            self._decide_classes(even, np.arange(n_classes))  # a bad metric or average
+            return
         check_bounds(self.min_positives, self.max_positives, sys.maxsize)
         require_ranking(
             get(self.metric),
             way_out="Use PluginThresholdClassifier, which takes any metric.",
         )
         self._refuse_what_decide_refuses()
+
+    def _refuse_what_needs_two_classes(self, n_classes: int) -> None:
+        given = {
+            "pos_label": self.pos_label is not None,
+            "goal": not (self.goal is None or isinstance(self.goal, Mean)),
+            "at_least": self.at_least is not None,
+            "min_positives": self.min_positives != 0,
+            "max_positives": self.max_positives is not None,
+        }
+        if any(given.values()):
+            names = [name for name, is_given in given.items() if is_given]
+            raise errors.only_for_two_classes(names, n_classes)
 
     def _refuse_what_decide_refuses(self) -> None:
         """Decide for no rows, so that a bad goal or condition is refused in `fit`."""
@@ -327,7 +426,14 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
             max_positives=max_positives,
         )
 
-    def decide(self, X: Any) -> Decision:
+    def _decide_classes(
+        self, probabilities: Any, classes: NDArray[Any]
+    ) -> MulticlassDecision:
+        return multiclass.decide(
+            probabilities, self.metric, average=self.average, classes=classes
+        )
+
+    def decide(self, X: Any) -> Decision | MulticlassDecision:
         """Decide for a batch, with everything a `bestcut.Decision` says.
 
         Parameters
@@ -337,10 +443,11 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
 
         Returns
         -------
-        Decision
-            Its ``labels`` are True for the positive class. It is made for this batch
-            whatever `scope` is. With ``calibration="posterior"`` its distribution
-            includes the doubt about the calibration.
+        Decision or MulticlassDecision
+            It is made for this batch whatever `scope` is. With two classes its
+            ``labels`` are True for the positive class, and with
+            ``calibration="posterior"`` its distribution includes the doubt about the
+            calibration. With more its ``labels`` are classes.
 
         Warns
         -----
@@ -351,7 +458,7 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
         scores = self._new_scores(X)
         if self._draws_maps:
             self._warn_if_elsewhere(scores)
-        return self._decide_bounded(scores)
+        return self._decide_batch(scores)
 
     def _new_scores(self, X: Any) -> FloatArray:
         fitted = ["estimator_", "calibration_"] if self._draws_maps else ["estimator_"]
@@ -359,26 +466,42 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
         return self._scores(self.estimator_, X)
 
     def _probabilities(self, scores: FloatArray) -> Probabilities:
-        return self.calibration_._silently(scores) if self._draws_maps else scores
+        if not self._draws_maps:
+            return scores
+        if isinstance(self.calibration_, list):
+            return calibrated(self.calibration_, scores)
+        return self.calibration_._silently(scores)
 
-    def _decide_bounded(self, scores: FloatArray) -> Decision:
-        return self._decide(
-            self._probabilities(scores), self.min_positives, self.max_positives
-        )
+    def _decide_batch(self, scores: FloatArray) -> Decision | MulticlassDecision:
+        probabilities = self._probabilities(scores)
+        if self._has_many_classes:
+            return self._decide_classes(probabilities, self.classes_)
+        return self._decide(probabilities, self.min_positives, self.max_positives)
 
     def _warn_if_elsewhere(self, scores: FloatArray) -> None:
         """Warn if more scores are beyond those that calibrated than chance explains."""
-        low, high = self.calibration_.score_range
-        outside = int(np.count_nonzero((scores < low) | (scores > high)))
-        m, n = scores.size, self.calibration_.n_labelled
-        if outside and _chance_of_outside(outside, m, n) < _CHANCE:
-            warnings.warn(
-                f"{outside} of {m} rows ({outside / m:.1%}) have scores beyond those "
-                f"that calibrated the model, {low:.6g} to {high:.6g}, which is more "
-                "than chance explains: their probabilities are taken to be those at "
-                "the end of that range. Are these rows like the training data?",
-                stacklevel=3,
-            )
+        found = self.calibration_
+        many = isinstance(found, list)
+        calibrations: list[Calibration] = found if isinstance(found, list) else [found]
+        columns = scores.T if many else scores[None]
+        for i, (calibration, column) in enumerate(
+            zip(calibrations, columns, strict=True)
+        ):
+            low, high = calibration.score_range
+            outside = int(np.count_nonzero((column < low) | (column > high)))
+            m, n = column.size, calibration.n_labelled
+            chance = _chance_of_outside(outside, m, n)
+            if outside and chance < _CHANCE / len(calibrations):
+                whose = f" of class {self.classes_.tolist()[i]!r}" if many else ""
+                warnings.warn(
+                    f"{outside} of {m} rows ({outside / m:.1%}) have scores{whose} "
+                    f"beyond those that calibrated the model, {low:.6g} to {high:.6g}, "
+                    "which is more than chance explains: their probabilities are "
+                    "taken to be those at the end of that range. Are these rows like "
+                    "the training data?",
+                    stacklevel=3,
+                )
+                return
 
     @available_if(_gives("predict_proba"))
     def predict_proba(self, X: Any) -> FloatArray:
@@ -391,7 +514,7 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
 
         Returns
         -------
-        ndarray of shape (n, 2)
+        ndarray of shape (n, n_classes)
             In the order of ``classes_``. With ``calibration="posterior"`` the means of
             what `decide` decides with.
         """
@@ -399,6 +522,8 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
             own: FloatArray = super().predict_proba(X)
             return own
         p = _means(self._probabilities(self._new_scores(X)))
+        if self._has_many_classes:
+            return p
         first = self._positive(self.classes_) == 0
         return np.column_stack([p, 1.0 - p] if first else [1.0 - p, p])
 
@@ -413,7 +538,7 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
 
         Returns
         -------
-        ndarray of shape (n, 2)
+        ndarray of shape (n, n_classes)
         """
         if not self._draws_maps:
             own: FloatArray = super().predict_log_proba(X)
@@ -435,11 +560,15 @@ class ExpectedMetricClassifier(BinaryDecisionClassifier):
             Class labels.
         """
         scores = self._new_scores(X)
+        many = self._has_many_classes
         if self.scope == "fixed":
-            check_is_fitted(self, "threshold_")
+            check_is_fitted(self, "rule_" if many else "threshold_")
             p = _means(self._probabilities(scores))
+            if many:
+                return np.asarray(self.rule_(p))
             return self._labelled(p >= self.threshold_)
-        return self._labelled(self._decide_bounded(scores).labels)
+        labels = self._decide_batch(scores).labels
+        return labels if many else self._labelled(labels)
 
 
 def _chance_of_outside(k: int, m: int, n: int) -> float:

@@ -10,12 +10,14 @@ from sklearn.model_selection import StratifiedShuffleSplit, check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from bestcut._empirical import empirical_threshold
-from bestcut.estimators._base import BinaryDecisionClassifier, rows_of
+from bestcut.estimators._base import DecisionClassifier, rows_of
 from bestcut.metrics import Metric, get
 
 
-class PluginThresholdClassifier(BinaryDecisionClassifier):
+class PluginThresholdClassifier(DecisionClassifier):
     """Predict with the threshold that had the best metric on held-out labels.
+
+    For two classes; `ExpectedMetricClassifier` takes more.
 
     The empirical utility maximisation (EUM) of Koyejo et al. (2014) and Narasimhan et
     al. (2014), which the paper compares with: tune the threshold on labels that the

@@ -15,8 +15,12 @@ from bestcut.files._errors import (
     no_label,
     no_number,
     no_probability,
+    no_share,
     other_type,
 )
+
+_ROUNDED = 0.01 + 1e-9  # so far from 1 is 0.33 + 0.33 + 0.33
+_SAME = 1e-7  # a sum that is 1 but for the rounding of float32
 
 
 def probabilities(series: pl.Series, where: str, before: int = 0) -> FloatArray:
@@ -84,3 +88,18 @@ def groups(series: pl.Series, where: str) -> NDArray[Any]:
     if missing.any():
         raise no_group(where, series.name, int(missing.arg_max() or 0) + 1)
     return np.asarray(series.rank("dense").to_numpy())
+
+
+def shares(table: FloatArray, where: str) -> tuple[FloatArray, int]:
+    """Return probabilities of classes whose rows sum to 1, and how many did not.
+
+    A row whose sum is off by no more than rounded numbers may be is divided by it.
+    """
+    sums = table.sum(axis=1)
+    off = np.abs(sums - 1.0)
+    bad = off > _ROUNDED
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise no_share(where, row + 1, float(sums[row]), int(bad.sum()), sums.size)
+    rounded = off > _SAME
+    return np.where(rounded[:, None], table / sums[:, None], table), int(rounded.sum())

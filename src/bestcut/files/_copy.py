@@ -6,17 +6,16 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from bestcut._types import BoolArray
+from bestcut._types import BoolArray, IndexArray
 from bestcut.files._errors import cannot_hold
 from bestcut.files._formats import FORMATS
-from bestcut.files._frames import FrameSource
 from bestcut.files._progress import Step
 from bestcut.files._source import Batch, Format, Source
 from bestcut.files._text import TextSource
@@ -25,8 +24,8 @@ from bestcut.files._text import TextSource
 class Marks(Protocol):
     """The decisions, handed out batch by batch in the order of the rows."""
 
-    def __call__(self, source: Source, batch: Batch) -> BoolArray:
-        """Return the decisions for the next rows."""
+    def __call__(self, source: Source, batch: Batch) -> BoolArray | IndexArray:
+        """Return the decisions for the next rows, or the places of words."""
 
 
 def copy_rows(
@@ -36,35 +35,47 @@ def copy_rows(
     name: str,
     marks: Marks,
     step: Step,
+    words: Sequence[str] | None = None,
 ) -> None:
-    """Write all rows and one more column to an open file."""
+    """Write all rows and one more column to an open file.
+
+    The column is 0 and 1; or words, if they are given, and marks are their places.
+    """
     what = "Copying the rows"
     if isinstance(source, TextSource) and source.kind == kind:
         advance = step(what, source.total)
         file.write(source.head_with(name))
         for batch in source.batches():
-            file.write(batch.with_marks(name, marks(source, batch)))
+            file.write(batch.with_marks(name, marks(source, batch), words))
             advance(batch.size)
         return
     target = FORMATS[kind]
     frames = source.frames(target)
     advance = step(what, frames.total)
 
+    dictionary = None if words is None else pl.Series(name, words, dtype=pl.String)
+
     def marked() -> Iterator[pl.DataFrame]:
         for batch in frames.batches():
-            column = marks(frames, batch).view(np.int8)
-            yield batch.frame.with_columns(pl.Series(name, column))
+            found = marks(frames, batch)
+            column = (
+                pl.Series(name, found.astype(np.int8))
+                if dictionary is None
+                else dictionary.gather(found)
+            )
+            yield batch.frame.with_columns(column)
             advance(batch.size)
 
-    _sink(marked, frames, file, target, name)
+    schema = frames.schema | {name: pl.Int8() if words is None else pl.String()}
+    _sink(marked, pl.Schema(schema), frames.where, file, target)
 
 
 def _sink(
     rows: Callable[[], Iterator[pl.DataFrame]],
-    source: FrameSource,
+    schema: pl.Schema,
+    where: str,
     file: Any,
     target: Format,
-    name: str,
 ) -> None:
     """Let polars write frames while they are made.
 
@@ -85,7 +96,6 @@ def _sink(
             errors.append(error)  # polars would hide its kind
             raise
 
-    schema = {**source.schema, name: pl.Int8()}
     lazy = register_io_source(until_stopped, schema=schema)
 
     done = threading.Event()  # a join that is interrupted cannot be repeated
@@ -112,7 +122,7 @@ def _sink(
         _settle()
         raise
     if errors:
-        raise _explained(errors[0], source.where, target.name)
+        raise _explained(errors[0], where, target.name)
 
 
 def _settle() -> None:

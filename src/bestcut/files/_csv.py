@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from bestcut._types import BoolArray
+from bestcut._types import BoolArray, IndexArray
 from bestcut.files._csv_bytes import CsvText, Records, check_utf8
 from bestcut.files._errors import cannot_repeat, lost_records, unreadable_records
 from bestcut.files._frames import FrameSource
@@ -58,9 +58,15 @@ class CsvBatch(TextBatch):
             raise lost_records(source.where, self.before, self.rows, len(frame))
         return frame
 
-    def with_marks(self, name: str, marks: BoolArray) -> bytes:
+    def with_marks(
+        self,
+        name: str,
+        marks: BoolArray | IndexArray,
+        words: Sequence[str] | None = None,
+    ) -> bytes:
         """Return the text with one more cell in each record."""
-        return self._records.with_column(self._source.separator, marks)
+        cells = ("0", "1") if words is None else words
+        return self._records.with_column(self._source.separator, marks, cells)
 
 
 class CsvSource(TextSource):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -78,13 +78,26 @@ class Records:
     place: Place
     newlines: int
 
-    def with_column(self, separator: str, marks: BoolArray) -> bytes:
-        """Return the bytes with one more cell, 0 or 1, at the end of each record."""
+    def with_column(
+        self,
+        separator: str,
+        marks: BoolArray | IndexArray,
+        words: Sequence[str] = ("0", "1"),
+    ) -> bytes:
+        """Return the bytes with one more cell, a word, at the end of each record."""
         raw = np.frombuffer(self.data, dtype=np.uint8)
-        digits = np.where(marks, ord("1"), ord("0")).astype(np.uint8)
-        between = np.full(digits.size, ord(separator), np.uint8)
-        added = np.stack([between, digits], axis=1)
-        return np.insert(raw, np.repeat(self.ends, 2), added.ravel()).tobytes()
+        cells = [(separator + _field(word, separator)).encode() for word in words]
+        which = marks.astype(np.intp)
+        lengths = np.array([len(cell) for cell in cells])
+        places = np.repeat(self.ends, lengths[which])
+        if np.all(lengths == lengths[0]):  # as 0 and 1 have: one look-up for all
+            table = np.frombuffer(b"".join(cells), np.uint8).reshape(len(cells), -1)
+            added = table[which].ravel()
+        else:
+            added = np.frombuffer(
+                b"".join([cells[i] for i in which.tolist()]), np.uint8
+            )
+        return np.insert(raw, places, added).tobytes()
 
 
 class CsvText:

@@ -7,13 +7,13 @@ decided with the scores in memory.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from bestcut._decide import decide
-from bestcut._types import BoolArray, CountArray, FloatArray
+from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
 from bestcut.calibration import Calibration
 from bestcut.files._columns import probabilities, scores as any_scores
 from bestcut.files._copy import Marks, copy_rows
@@ -155,15 +155,20 @@ def write_labels(
     output: str,
     kind: str,
     name: str,
-    labels: BoolArray,
+    labels: BoolArray | IndexArray,
     step: Step = no_step,
+    words: Sequence[str] | None = None,
 ) -> None:
-    """Write the rows of a source with labels that are known for all of them."""
+    """Write the rows of a source with labels that are known for all of them.
 
-    def marks(source: Source, batch: Batch) -> BoolArray:
+    They are written as 0 and 1; or as words, if these are given, and labels are their
+    places.
+    """
+
+    def marks(source: Source, batch: Batch) -> BoolArray | IndexArray:
         return labels[batch.before : batch.before + batch.rows]
 
-    write_marks(source, output, kind, name, marks, step)
+    write_marks(source, output, kind, name, marks, step, words)
 
 
 def find_cut(
@@ -211,10 +216,11 @@ def write_marks(
     name: str,
     marks: Marks,
     step: Step = no_step,
+    words: Sequence[str] | None = None,
 ) -> None:
     """Copy the rows with the decisions; all of them or none."""
     with writing(output) as file:
-        copy_rows(source, file, kind, name, marks, step)
+        copy_rows(source, file, kind, name, marks, step, words)
         source.check_unchanged()
 
 

@@ -166,6 +166,22 @@ def no_group(where: str, name: str, row: int) -> FileError:
     return FileError.of(where, what, "Fill it or delete the row.")
 
 
+def no_share(where: str, row: int, total: float, count: int, of: int) -> FileError:
+    """Return the refusal of a row whose probabilities of classes do not sum to 1."""
+    what = f"row {row}: the classes sum to {total:g} ({count} of {of} rows not to 1)"
+    cure = "Name the columns of all classes, with calibrated probabilities in them."
+    return FileError.of(where, what, cure)
+
+
+def twice(
+    where: str, columns: Sequence[str], row: int, shown: Sequence[str]
+) -> FileError:
+    """Return the refusal of a second row for one group and one label."""
+    pair = " and ".join(f"{x} {y!r}" for x, y in zip(columns, shown, strict=True))
+    what = f"row {row} is a second one for {pair}"
+    return FileError.of(where, what, "Keep one of them.")
+
+
 # --- text -----------------------------------------------------------------------------
 
 

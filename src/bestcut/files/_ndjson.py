@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import polars as pl
 
-from bestcut._types import BoolArray
+from bestcut._types import BoolArray, IndexArray
 from bestcut.files._errors import empty, name_taken, not_one_object_per_line
 from bestcut.files._frames import FrameSource, understood
 from bestcut.files._input import Input
@@ -46,15 +46,21 @@ class NdjsonBatch(TextBatch):
             return self.frame[name]
         return pl.Series(name, [None] * self.rows, dtype=pl.Null)
 
-    def with_marks(self, name: str, marks: BoolArray) -> bytes:
+    def with_marks(
+        self,
+        name: str,
+        marks: BoolArray | IndexArray,
+        words: Sequence[str] | None = None,
+    ) -> bytes:
         """Return the lines with one more key in each object."""
         if name in self.frame.columns:
             raise name_taken(self._where, name)
         lines, key = self._lines.copy(), json.dumps(name).encode()
+        values = [json.dumps(x).encode() for x in ((0, 1) if words is None else words)]
         for i, mark in zip(self._objects, marks.tolist(), strict=True):
             body, brace, rest = lines[i].rpartition(b"}")
             comma = b"" if body.rstrip().endswith(b"{") else b","
-            lines[i] = body + comma + key + (b":1" if mark else b":0") + brace + rest
+            lines[i] = body + comma + key + b":" + values[mark] + brace + rest
         return b"\n".join(lines)
 
 

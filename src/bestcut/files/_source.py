@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from bestcut._types import BoolArray, FloatArray
-from bestcut.files._columns import groups, labels, probabilities, scores
+from bestcut._types import BoolArray, FloatArray, IndexArray
+from bestcut.files._columns import groups, labels, probabilities, scores, shares
 from bestcut.files._errors import ambiguous_column, name_taken, no_column
 from bestcut.files._input import Input
 
@@ -145,3 +146,27 @@ class Source(ABC):
     def groups(self, name: str, option: str) -> NDArray[Any]:
         """Return a whole column that tells groups apart, as numbers."""
         return groups(self.column(name, option), self.where)
+
+    def named_groups(self, name: str, option: str) -> tuple[IndexArray, list[str]]:
+        """Return the place of each row's group, and what the groups are called."""
+        column = self.column(name, option)
+        place = groups(column, self.where).astype(np.intp) - 1
+        first = np.unique(place, return_index=True)[1]
+        return place, column.gather(first).cast(pl.String).to_list()
+
+    def shares(self, names: list[str], option: str) -> tuple[FloatArray, int]:
+        """Return columns of probabilities that sum to 1 in each row.
+
+        Returned with the number of rows that were divided by their sum, as they were
+        rounded.
+        """
+        for name in names:
+            self.check_column(name, option)
+        parts = [np.empty((0, len(names)))]
+        for batch in self.batches(names):
+            columns = [
+                probabilities(batch.column(name), self.where, batch.before)
+                for name in names
+            ]
+            parts.append(np.column_stack(columns))
+        return shares(np.concatenate(parts), self.where)

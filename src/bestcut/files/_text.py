@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bestcut._types import BoolArray
+from bestcut._types import BoolArray, IndexArray
 from bestcut.files._input import Input
 from bestcut.files._source import Batch, Source
 
@@ -18,8 +18,17 @@ class TextBatch(Batch):
     """Rows as text."""
 
     @abstractmethod
-    def with_marks(self, name: str, marks: BoolArray) -> bytes:
-        """Return the text with one more value, 0 or 1, in each row."""
+    def with_marks(
+        self,
+        name: str,
+        marks: BoolArray | IndexArray,
+        words: Sequence[str] | None = None,
+    ) -> bytes:
+        """Return the text with one more value in each row.
+
+        The value is 0 or 1; or, if there are words, the one that the mark is the place
+        of.
+        """
 
 
 class TextSource(Source):

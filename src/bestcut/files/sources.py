@@ -11,7 +11,7 @@ from bestcut.files._decide_source import (
     decide_source,
     write_labels,
 )
-from bestcut.files._errors import no_rows
+from bestcut.files._errors import no_rows, twice
 from bestcut.files._formats import FORMATS, format_of, open_source
 from bestcut.files._frames import FrameSource
 from bestcut.files._output import refuse_input_as_output, writing
@@ -30,6 +30,7 @@ __all__ = [
     "open_source",
     "refuse_input_as_output",
     "steps",
+    "twice",
     "write_labels",
     "writing",
 ]

@@ -26,8 +26,9 @@ _BLOCKS = 50  # steps of a sweep over all rows
 _SWEEPS = 60
 _ENOUGH = 1e-10  # of the score: what another sweep must bring
 _NODES, _SUMS = 3, 5
-_OVERFULL = 3  # columns that others change places with
+_OVERFULL, _OTHERS = 3, 24  # columns that change places
 _TRIAL = 3  # sweeps after that
+_COLUMNS_A_ROW = 100  # so many columns are looked at for one row
 
 
 class Scores(Protocol):
@@ -93,7 +94,9 @@ class ColumnScores:
         self.mean = sums[0]
         nodes, self.chance = rule_of_sums(sums, _NODES)
         self.nodes = np.clip(nodes, 0.0, self.n)
-        self.share = self.nodes / np.maximum(self.mean, 1e-300)
+        self.share = np.where(
+            self.mean > 0.0, self.nodes / np.maximum(self.mean, 1e-300), 0.0
+        )
 
     powers = 1  # of probabilities, whose sums are looked at
 
@@ -103,13 +106,16 @@ class ColumnScores:
 
     def _value(self, hits: FloatArray, size: FloatArray) -> FloatArray:
         tp = hits * self.share
+        size = np.clip(size, 0.0, self.n)
         if is_affine(self.metric):  # whatever the hits
             base, slope = affine_parts(self.metric, size, self.nodes, self.n)
             score = base + slope * tp
         else:
             tp = np.minimum(tp, np.minimum(self.nodes, size))
-            tp = np.maximum(tp, size + self.nodes - self.n)
-            score = self.metric.score(tp, size, self.nodes, self.n)
+            rest = self.n - size - self.nodes
+            tp = np.maximum(tp, np.maximum(-rest, 0.0))
+            cells = (tp, size - tp, self.nodes - tp, np.maximum(rest + tp, 0.0))
+            score = self.metric.score_cells(*cells)
         utility = self.metric.sign * np.sum(self.chance * score, axis=0)
         return np.asarray(self.weights * utility)
 
@@ -259,7 +265,8 @@ class Ascent:
         fill = self.size / np.maximum(self.expected, 0.5)
         overfull = [c for c in np.argsort(-fill)[:_OVERFULL].tolist() if fill[c] > 1.0]
         for full in overfull:
-            for other in range(self.size.size):
+            # It costs least to fill up a column of many positives.
+            for other in np.argsort(-self.expected)[:_OTHERS].tolist():
                 if other == full:
                     continue
                 self._change_places(full, other)
@@ -334,7 +341,8 @@ class Ascent:
             self.labels[i][rows[moved]] = labels[moved]
             return
         self.size, self.sums = size, sums
-        if moved.size > 1:
+        # A step looks at every column: it must be worth that.
+        if moved.size > max(1, self.size.size // _COLUMNS_A_ROW):
             half = moved.size // 2
             self._safe[i][rows[moved]] = -np.inf
             self._step(i, group, rows[moved[:half]], look)

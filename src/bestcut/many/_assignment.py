@@ -18,6 +18,10 @@ from bestcut.metrics import Metric, Trait, is_affine
 
 _ROUNDS = 8  # in which rows choose again, at exact worths
 _STEPS = 12  # of prices
+_DIVIDED = 1 << 17  # entries that may be divided out of distributions
+_WORK = 1 << 24  # entries that may be gone through for them
+_LARGE = 1 << 21  # entries that are not gone through again with exact scores
+_A_COUNT = 1 << 5  # entries that take as long as a value of a distribution does
 _WIDE = 2e-5  # of the score: a gap that makes it worth to change columns' places
 _EXCHANGES = 1 << 26  # entries times columns that may be gone through for that
 _CLOSE = 2e-6  # of the score: a gap that is small enough
@@ -86,10 +90,13 @@ class Problem:
         self.p = entries.p
         self.rows = entries.row_of_entries()
         groups = entries.column_groups()
-        self.laws = [ColumnLaws(group, entries.instances) for group in groups]
+        few = self.p.size <= _DIVIDED
+        self.laws = [ColumnLaws(x, entries.instances, divides=few) for x in groups]
 
     def solve(self) -> Assignment:
         """Return the best assignment that is found, with a bound on any other."""
+        if not np.any(self.budgets.high):
+            return self._nothing()
         scores: Scores = ColumnScores(self.entries, self.metric, self.share)
         if Trait.COVERAGE in self.metric.traits:
             scores = CoverageScores(self.share)
@@ -98,6 +105,9 @@ class Problem:
         upper, price, likely = found.least_upper()
         trials = _EXCHANGES // max(self.p.size * self.entries.shape[1], 1)
         while upper - found.objective > _CLOSE * abs(upper):
+            width = max(x.pmf.shape[1] for x in self.laws)
+            if max(self.p.size, _A_COUNT * self.entries.shape[1] * width) > _LARGE:
+                break
             other = self._ascended(likely, scores)
             if other.objective <= found.objective:
                 if upper - found.objective <= _WIDE * abs(upper):
@@ -122,6 +132,21 @@ class Problem:
             slopes[0] + self.extra,
             cost,
         )
+
+    def _nothing(self) -> Assignment:
+        """Return the only assignment there is if no row takes anything."""
+        n, columns = float(self.entries.instances), self.entries.shape[1]
+        zeros = np.zeros(columns)
+        taken = np.zeros(self.p.size, dtype=np.bool_)
+        if self.p.size:
+            found = _State(
+                self, taken, ColumnScores(self.entries, self.metric, self.share)
+            )
+            each, error = found.each, found.error
+        else:
+            each = np.full(columns, float(self.metric.score(0.0, 0.0, 0.0, n)))
+            error = zeros
+        return Assignment(taken, each, error, zeros, zeros, 0.0, zeros, zeros)
 
     def _exchanged(
         self, found: _State, scores: Scores, trials: int
@@ -166,9 +191,7 @@ def _together(labels: list[BoolArray]) -> BoolArray:
 class _State:
     """An assignment: what its columns are worth, and its entries at the margin."""
 
-    def __init__(
-        self, problem: Problem, taken: BoolArray, scores: Scores
-    ) -> None:
+    def __init__(self, problem: Problem, taken: BoolArray, scores: Scores) -> None:
         self.problem, self.taken = problem, taken
         count = problem.entries.shape[1]
         self.each, self.error, self.size, self.hits = np.zeros((4, count))
@@ -279,7 +302,7 @@ class _State:
         likely = wanted()
         unmet = self._unmet(kept, likely)
         misfits = np.count_nonzero(unmet)
-        for _ in range(_STEPS):
+        for _ in range(min(_STEPS, _WORK // max(self.taken.size, 1))):
             above = best - self.objective
             # What was wanted next to these prices counts, too.
             direction = unmet if around is None else (unmet + around) / 2

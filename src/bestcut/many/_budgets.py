@@ -45,6 +45,8 @@ def extra_worth(also: Mapping[str, float] | None, rows: int, per_row: int) -> fl
     """Return what each expected hit is worth besides the average."""
     if also is None:
         return 0.0
+    if not isinstance(also, Mapping) or np.ndim(also.get(_ALSO, 0.0)):
+        raise errors.not_an_addition(also, _ALSO)
     unknown = [name for name in also if name != _ALSO]
     if unknown:
         raise errors.unknown_addition(unknown[0], _ALSO)

@@ -153,15 +153,8 @@ class ScoredColumns:
 
     def _plane(self) -> _Line:
         """Return the mean of tangent planes, of a concave metric."""
-        if Trait.COVERAGE in self.metric.traits:
-            # 1 - exp(-Y) is concave in Y, a sum over the entries that are taken.
-            total = self._exponent()
-            slope = np.exp(-total)
-            weights = slope[:, None] * exponents(self.group.p)
-            error = (weights.shape[1] + 8) * EPS * (1.0 + weights.sum(axis=1))
-            const = 1.0 - slope * (1.0 + total)
-            return _Line(const, np.zeros(total.size), weights, error)
-        assert is_concave(self.metric)
+        if not is_concave(self.metric):
+            return self._plane_of_coverage()
         n = float(self.n)
         s = self.laws.arguments()
         k = np.clip(self.size, 0.5, max(n - 0.5, 0.5))[:, None]
@@ -180,6 +173,15 @@ class ScoredColumns:
         weights = self.laws.weights(by_tp)
         error = error + rounds * self.group.p.shape[1] + weights.error
         return _Line(const, each, weights.of_entries, error)
+
+    def _plane_of_coverage(self) -> _Line:
+        """Return the tangent of 1 - exp(-Y), where Y is a sum over entries taken."""
+        total = self._exponent()
+        slope = np.exp(-total)
+        weights = slope[:, None] * exponents(self.group.p)
+        error = (weights.shape[1] + 8) * EPS * (1.0 + weights.sum(axis=1))
+        const = 1.0 - slope * (1.0 + total)
+        return _Line(const, np.zeros(total.size), weights, error)
 
     # --- what they could be worth ----------------------------------------------------
 
@@ -200,6 +202,10 @@ class ScoredColumns:
             What each expected hit is worth besides.
         """
         cost = prices - extra * self.group.p
+        if not cost.shape[1]:
+            value = self.values()
+            alone = self.metric.sign * value.score + value.error
+            return share * alone, lambda: self.labels
         if self._has_planes():
             return self._by_plane(cost, share)
         convex = Trait.CONVEX_SLOPE in self.metric.traits and self.metric.sign > 0
@@ -389,9 +395,13 @@ class _Sizes:
 
     def _price(self, worth: FloatArray, size: FloatArray) -> FloatArray:
         """Return about what one entry more is worth, besides those of a size."""
-        k, m = size.astype(np.intp), worth.shape[1]
+        sizes = self.columns.group.sizes
+        if not np.any(sizes):
+            return np.zeros(size.size)
+        # A column without entries has no price; 1 keeps its places inside.
+        k, m = np.maximum(size, 1.0).astype(np.intp), worth.shape[1]
         rows = np.arange(k.size)
-        whole = k >= self.columns.group.sizes
+        whole = k >= sizes
         after = np.minimum(k, m - 1)
         if m <= _SORTED:
             ranked = np.sort(worth, axis=1)
@@ -411,9 +421,9 @@ class _Sizes:
                     min(place, some.size - 1)
                 ]
         if np.any(whole):
-            inside = np.arange(m) < self.columns.group.sizes[:, None]
+            inside = np.arange(m) < sizes[:, None]
             least = np.where(inside, worth, np.inf).min(axis=1)
-            price = np.where(whole, least, price)
+            price = np.where(whole, np.where(sizes > 0, least, 0.0), price)
         return np.asarray(price)
 
     def between(self, left: _AtSize, right: _AtSize) -> FloatArray:
@@ -438,8 +448,11 @@ class _Sizes:
         s = columns.laws.counts
         ends = []
         for size, step in ((left.size, 1.0), (right.size, -1.0)):
-            here = affine_parts(metric, size[:, None], s, n)[0]
-            there = affine_parts(metric, (size + step)[:, None], s, n)[0]
+            # Sizes next to each other have none between them, and may have no others.
+            beside = np.clip(size + step, 0.0, n)
+            here, there = (
+                affine_parts(metric, x[:, None], s, n)[0] for x in (size, beside)
+            )
             ends.append((there - here) * step)
         falls = np.broadcast_to(np.maximum(ends[0] - ends[1], 0.0), s.shape)
         return columns.laws.mean_of(falls)[0]

@@ -30,7 +30,6 @@ from bestcut.counts import (
     SummedSide,
     dropped,
     error_of_sums,
-    given_positive,
     law_error,
 )
 from bestcut.many._counts import count_laws
@@ -66,6 +65,8 @@ class ColumnLaws:
         The columns.
     n : int
         How many rows there are, with those that have no entry in a column.
+    divides : bool, default=True
+        Whether entries may be divided out of distributions, which takes memory.
 
     Attributes
     ----------
@@ -75,8 +76,8 @@ class ColumnLaws:
         Their probabilities.
     """
 
-    def __init__(self, group: ColumnGroup, n: int) -> None:
-        self.group, self.n = group, n
+    def __init__(self, group: ColumnGroup, n: int, *, divides: bool = True) -> None:
+        self.group, self.n, self.divides = group, n, divides
         columns, m = group.p.shape
         if m <= _SHORT:
             self.pmf = np.ascontiguousarray(count_laws(group.p.T).T)
@@ -89,7 +90,7 @@ class ColumnLaws:
         self.counts = self._all_counts[:, :width]
         self.mean = group.p.sum(axis=1)
         self._powers: FloatArray | None = None
-        self._without: list[FloatArray] | None = None
+        self._without: FloatArray | None = None
 
     def _one_by_one(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return where distributions begin, the distributions, and their errors."""
@@ -155,7 +156,7 @@ class ColumnLaws:
         else:
             far = left > 1e-12 * largest
             table = width * p.size
-            if np.any(far) and table <= _TABLE:
+            if np.any(far) and table <= _TABLE and self.divides:
                 return self._divided_out(slope)
         total = np.zeros(p.shape)
         for term in terms[::-1]:
@@ -179,35 +180,37 @@ class ColumnLaws:
     def _divided_out(self, slope: FloatArray) -> Weights:
         """Return the same from the distributions without each entry."""
         width = self.pmf.shape[1]
-        out = np.zeros(self.group.p.shape)
-        for c, law in enumerate(self._laws_without()):
-            size = law.shape[1]
-            out[c, :size] = slope[c, :width] @ law
+        out = np.einsum("wcm,cw->cm", self._laws_without(), slope[:, :width])
         out *= self.group.p
         largest = np.max(np.abs(slope[:, :width]), axis=1)
         rounding = self.error + (4 * width + self.group.p.shape[1] + 16) * EPS
         return Weights(out, rounding * largest * self.mean)
 
-    def _laws_without(self) -> list[FloatArray]:
+    def _laws_without(self) -> FloatArray:
+        """Return P(S = s, given that an entry is positive), for s, column and entry.
+
+        As `bestcut.counts.given_positive` does for one column: the distribution is
+        divided upwards for p <= 1/2 and downwards otherwise, so that errors never grow.
+        """
         if self._without is None:
-            self._without = []
-            for c, size in enumerate(self.group.sizes.tolist()):
-                p = self.group.p[c, :size]
-                order = np.argsort(-p, kind="stable")
-                law = _Window(int(self._all_counts[c, 0]), self.pmf[c])
-                table = np.empty((self.pmf.shape[1], size))
-                table[:, order] = given_positive(law, p[order])  # type: ignore[arg-type]
-                self._without.append(table)
+            p, pmf = self.group.p, self.pmf.T[:, :, None]
+            width = self.pmf.shape[1]
+            likely = p > 0.5
+            yes = np.where(likely, p, 1.0 - p)
+            keep = (1.0 - yes) / yes
+            out = np.zeros((width, *p.shape))
+            up, down = np.zeros(p.shape), np.zeros(p.shape)
+            for s in range(width - 1):
+                up = pmf[s] / yes - keep * up  # P(S_i = s)
+                out[s + 1] = np.where(likely, 0.0, up)
+            for s in range(width - 1, -1, -1):
+                down = pmf[s] / yes - keep * down  # P(S_i = s - 1)
+                out[s] = np.where(likely, down, out[s])
+            out[0, self._all_counts[:, 0] == 0.0] = 0.0  # a positive is counted
+            self._without = out
         return self._without
 
 
 def law_of_nobody() -> Law:
     """Stand for a way to a law that is not taken."""
     return NOTHING
-
-
-class _Window(NamedTuple):
-    """A distribution as `given_positive` reads it."""
-
-    start: int
-    pmf: FloatArray

@@ -191,7 +191,7 @@ class Entries:
             entries = np.zeros(inside.shape, dtype=np.intp)
             at = starts[columns, None] + np.arange(width)
             entries[inside] = order[at[inside]]
-            here = np.where(inside, p[entries], 0.0) if p.size else np.zeros((1, 0))
+            here = np.where(inside, p[entries] if p.size else 0.0, 0.0)
             yield ColumnGroup(columns, sizes[columns], entries, here)
             first = last
 

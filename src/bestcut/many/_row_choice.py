@@ -61,7 +61,9 @@ def apart(worth: FloatArray, labels: BoolArray, budgets: Budgets) -> FloatArray:
     free = budgets.low < budgets.high
     if np.any(free):  # what is worth nothing may come or go
         nothing = np.minimum(np.abs(least), np.abs(most))
-        return np.where(free, np.minimum(least - most, nothing), least - most)
+        return np.asarray(
+            np.where(free, np.minimum(least - most, nothing), least - most)
+        )
     return np.asarray(least - most)
 
 

@@ -226,7 +226,7 @@ def expected_score(
     >>> round(multiclass.expected_score(P, [0, 0, 0, 0]), 4)
     0.2477
     """
-    return score_distribution(P, y_pred, metric, classes=classes, weights=weights).mean
+    return _source_of(P, y_pred, get(metric), classes, weights).mean
 
 
 def score_distribution(
@@ -265,6 +265,13 @@ def score_distribution(
     F1 0.49, 90% between 0.42 and 0.55
     """
     chosen = get(metric)
+    return ScoreDistribution(_source_of(P, y_pred, chosen, classes, weights), chosen)
+
+
+def _source_of(
+    P: Any, y_pred: Any, metric: Metric, classes: Any, weights: Any
+) -> DrawnClasses:
+    """Return where the scores of a choice of classes come from."""
     p = _dense(_check_probabilities(P))
     names = _check_names(classes, p.shape[1])
     share = check_class_weights(weights, p.shape[1])
@@ -272,12 +279,12 @@ def score_distribution(
     if not p.shape[0]:
         raise errors.nothing_to_average(p.shape)
     each = [
-        Prediction.of_labels(p[:, j], column == j).moments(chosen)
+        Prediction.of_labels(p[:, j], column == j).moments(metric)
         for j in range(p.shape[1])
     ]
     mean = float(share @ np.array([x.mean for x in each]))
     error = float(share @ np.array([x.error for x in each])) + 8 * EPS * abs(mean)
-    return ScoreDistribution(DrawnClasses(p, column, share, mean, error), chosen)
+    return DrawnClasses(p, column, share, mean, error)
 
 
 def _decide_micro(
@@ -333,7 +340,7 @@ def _check_names(classes: Any, count: int) -> NDArray[Any]:
     names = np.asarray(classes)
     if names.shape != (count,):
         raise errors.not_one_name_each(count, names.shape)
-    if np.unique(names).size < count:
+    if len(set(names.tolist())) < count:
         raise errors.same_names(names)
     return names
 
@@ -343,10 +350,9 @@ def _check_predictions(y_pred: Any, names: NDArray[Any], rows: int) -> Any:
     labels = np.asarray(y_pred)
     if labels.shape != (rows,):
         raise errors.wrong_length(name="y_pred", n=rows, shape=labels.shape)
-    order = np.argsort(names, kind="stable")
-    at = np.minimum(np.searchsorted(names[order], labels), names.size - 1)
-    column = order[at]
-    unknown = names[column] != labels
+    where = {name: j for j, name in enumerate(names.tolist())}
+    column = np.array([where.get(x, -1) for x in labels.tolist()], dtype=np.intp)
+    unknown = column < 0
     if np.any(unknown):
         raise errors.unknown_class(labels, unknown, names)
     return column

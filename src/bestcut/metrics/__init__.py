@@ -3,7 +3,6 @@
 from bestcut._errors import ExpressionError
 from bestcut.metrics._base import (
     Affine as Affine,
-    Concave as Concave,
     FractionalLinearMetric as FractionalLinearMetric,
     Linear as Linear,
     Metric,

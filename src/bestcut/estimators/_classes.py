@@ -1,0 +1,41 @@
+"""Scores and probabilities of more than two classes, a column for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bestcut import _errors as errors
+from bestcut._types import FloatArray
+from bestcut._validation import check_finite_scores, check_matrix
+from bestcut.calibration import Calibration
+from bestcut.estimators._base import ROUNDED, without_rounding
+
+
+def class_scores(model: Any, X: Any) -> FloatArray:
+    """Return the probability of each class, or what ranks rows as it does."""
+    count = len(model.classes_)
+    are_known = hasattr(model, "predict_proba")
+    name = "predict_proba" if are_known else "decision_function"
+    scores = np.asarray(getattr(model, name)(X))
+    if scores.shape[1:] != (count,):
+        raise errors.not_one_score_per_class(name, scores.shape, count)
+    if not are_known:
+        return check_finite_scores(scores.ravel(), name=name).reshape(scores.shape)
+    p = check_matrix(without_rounding(scores), name=name)
+    off = np.abs(p.sum(axis=1) - 1.0)
+    rounded = (off > ROUNDED) & (off <= count * ROUNDED)  # each entry in single
+    p[rounded] /= p[rounded].sum(axis=1, keepdims=True)
+    return p
+
+
+def calibrated(calibrations: Sequence[Calibration], scores: FloatArray) -> FloatArray:
+    """Return the means of each class's calibrated probabilities, to a sum of 1.
+
+    They are never all 0: draws of a map are 0 nowhere.
+    """
+    columns = zip(calibrations, scores.T, strict=True)
+    p = np.column_stack([one._silently(column).mean for one, column in columns])
+    return np.asarray(p / p.sum(axis=1, keepdims=True))
