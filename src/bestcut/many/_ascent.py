@@ -22,9 +22,9 @@ from bestcut.many._entries import Entries, RowGroup
 from bestcut.many._row_choice import Budgets, apart, chosen
 from bestcut.metrics import Metric, affine_parts, is_affine
 
-_BLOCKS = 50  # steps of a sweep over all rows
+_BLOCKS = 32  # steps of a sweep over all rows
 _SWEEPS = 60
-_ENOUGH = 1e-10  # of the score: what another sweep must bring
+_ENOUGH = 1e-9  # of the score: what another sweep must bring
 _NODES, _SUMS = 3, 5
 _OVERFULL, _OTHERS = 3, 24  # columns that change places
 _TRIAL = 3  # sweeps after that

@@ -17,10 +17,11 @@ from bestcut.many._row_choice import Budgets, chosen, prices
 from bestcut.metrics import Metric, Trait, is_affine
 
 _ROUNDS = 8  # in which rows choose again, at exact worths
+_NEGLIGIBLE = 1e-9  # of the score: what rows need not choose again for
 _STEPS = 12  # of prices
-_DIVIDED = 1 << 17  # entries that may be divided out of distributions
+_DIVIDED = 1 << 19  # entries that may be divided out of distributions
 _WORK = 1 << 24  # entries that may be gone through for them
-_LARGE = 1 << 21  # entries that are not gone through again with exact scores
+_LARGE = 1 << 23  # entries that are not gone through again with exact scores
 _A_COUNT = 1 << 5  # entries that take as long as a value of a distribution does
 _WIDE = 2e-5  # of the score: a gap that makes it worth to change columns' places
 _EXCHANGES = 1 << 26  # entries times columns that may be gone through for that
@@ -174,7 +175,8 @@ class Problem:
         found = _State(self, taken, scores)
         for _ in range(_ROUNDS):
             again = found.chosen_again()
-            if np.array_equal(again, found.taken):
+            gain = float(found.worth[again].sum() - found.worth[found.taken].sum())
+            if gain <= _NEGLIGIBLE * abs(found.objective):
                 break
             other = _State(self, again, scores)
             if other.objective <= found.objective:

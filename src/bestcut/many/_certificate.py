@@ -236,6 +236,7 @@ class ScoredColumns:
         first = np.minimum(1, self.group.sizes).astype(np.float64)
         last = np.minimum(self.group.sizes, max(self.n - 1, 1)).astype(np.float64)
         middle = np.clip(self.size, first, last)
+        falling = not self._has_base and self._slopes_fall()
         finder = _Sizes(self, cost, share)
         finder.rank(middle)
         at_middle = finder.at(middle)
@@ -262,6 +263,9 @@ class ScoredColumns:
                 before = here
             if np.any(high > after.size):
                 here = finder.at(high)
+                if falling:
+                    # At a price of at most 0 no larger set is worth more (Lemma 21).
+                    last = np.where(here.price <= 0.0, here.size, last)
                 where = np.where(here.value > most, here.size, where)
                 most = np.maximum(most, here.value)
                 pairs.append((after, here))
@@ -282,6 +286,18 @@ class ScoredColumns:
                 pairs.append((here, right))
         where = np.where(ends[0] > most, ends[1], where)
         return closed, lambda: finder.best_set(where)
+
+    def _slopes_fall(self) -> bool:
+        """Return whether slopes never rise with the size: convex ones, by their end."""
+        assert is_affine(self.metric)
+        n = float(self.n)
+        if n < 3.0:
+            return False
+        before, end = (
+            affine_parts(self.metric, k, self.laws.arguments(), n)[1]
+            for k in (n - 2.0, n - 1.0)
+        )
+        return bool(np.all(end <= before))
 
     def _turned(self, size: FloatArray, last: FloatArray) -> FloatArray:
         """Return sizes that do not pass n/4, where curves may turn, with one step."""
