@@ -18,7 +18,7 @@ from bestcut.metrics import Metric, Trait, is_affine
 
 _ROUNDS = 8  # in which rows choose again, at exact worths
 _NEGLIGIBLE = 1e-9  # of the score: what rows need not choose again for
-_STEPS = 12  # of prices
+_STEPS, _FEW_STEPS = 12, 2  # of prices, and where bounds are loose in any case
 _DIVIDED = 1 << 19  # entries that may be divided out of distributions
 _WORK = 1 << 24  # entries that may be gone through for them
 _LARGE = 1 << 23  # entries that are not gone through again with exact scores
@@ -105,7 +105,8 @@ class Problem:
         found = self._at_exact_worths(_together(ascent.run()), scores)
         upper, price, likely = found.least_upper()
         trials = _EXCHANGES // max(self.p.size * self.entries.shape[1], 1)
-        while upper - found.objective > _CLOSE * abs(upper):
+        exact = is_affine(self.metric)  # else a gap says little about what is missed
+        while exact and upper - found.objective > _CLOSE * abs(upper):
             width = max(x.pmf.shape[1] for x in self.laws)
             if max(self.p.size, _A_COUNT * self.entries.shape[1] * width) > _LARGE:
                 break
@@ -293,7 +294,8 @@ class _State:
         """
         kept = self.prices()
         best, wanted = self.upper(kept)
-        if best - self.objective <= _CLOSE * abs(best):
+        others = not (is_affine(self.problem.metric) or self.groups[0].has_planes())
+        if others or best - self.objective <= _CLOSE * abs(best):
             return best, kept, self.taken
         if start is not None:
             bound, at_start = self.upper(start)
@@ -304,7 +306,8 @@ class _State:
         likely = wanted()
         unmet = self._unmet(kept, likely)
         misfits = np.count_nonzero(unmet)
-        for _ in range(min(_STEPS, _WORK // max(self.taken.size, 1))):
+        steps = _STEPS if is_affine(self.problem.metric) else _FEW_STEPS
+        for _ in range(min(steps, _WORK // max(self.taken.size, 1))):
             above = best - self.objective
             # What was wanted next to these prices counts, too.
             direction = unmet if around is None else (unmet + around) / 2

@@ -120,7 +120,7 @@ class ScoredColumns:
         None for a metric that is neither affine nor concave.
         """
         sign = self.metric.sign
-        if self._has_planes():
+        if self.has_planes():
             plane = self._plane()
             return np.asarray(sign * (plane.weights + plane.each[:, None]))
         if not is_affine(self.metric):
@@ -205,7 +205,7 @@ class ScoredColumns:
             value = self.values()
             alone = self.metric.sign * value.score + value.error
             return share * alone, lambda: self.labels
-        if self._has_planes():
+        if self.has_planes():
             return self._by_plane(cost, share)
         convex = Trait.CONVEX_SLOPE in self.metric.traits and self.metric.sign > 0
         if convex:
