@@ -111,7 +111,8 @@ class ScoredColumns:
         )
         return found.mean, found.error
 
-    def _has_planes(self) -> bool:
+    def has_planes(self) -> bool:
+        """Return whether tangent planes bound the scores."""
         return is_concave(self.metric) or Trait.COVERAGE in self.metric.traits
 
     def worths(self) -> FloatArray | None:
