@@ -274,6 +274,13 @@ def not_weights(name: str, array: Any, bad: BoolArray) -> ValueError:
     )
 
 
+def not_numbers(name: str, array: Any, bad: BoolArray) -> ValueError:
+    """Return the refusal of something that counts nothing."""
+    return ValueError(
+        f"`{name}` must hold whole numbers from 0 on; got {_first(name, array, bad)}."
+    )
+
+
 def not_multiplicities(name: str, array: Any, bad: BoolArray) -> ValueError:
     """Return the refusal of what cannot say how often something occurs."""
     return ValueError(

@@ -368,9 +368,22 @@ def check_bounds_of_each(
         if np.ndim(value) == 0:
             bounds.append(np.full(count, check_whole_number(value, name=name)))
         else:
-            bounds.append(check_multiplicities(value, count, name=name))
+            bounds.append(_check_numbers(value, count, name=name))
     crossed = bounds[0] > bounds[1]
     if np.any(crossed):
         at = int(np.argmax(crossed))
+        if max_positives is None:
+            raise errors.too_few_instances(int(bounds[0][at]), n, of="y_proba")
         raise errors.bounds_cross_at(at, int(bounds[0][at]), int(bounds[1][at]))
     return bounds[0], np.minimum(bounds[1], n)
+
+
+def _check_numbers(values: Any, count: int, *, name: str) -> CountArray:
+    """Return `values` as one whole number, not negative, for each of some problems."""
+    array = check_real_array(values, name=name)
+    if array.shape != (count,):
+        raise errors.wrong_length(name, count, array.shape)
+    bad = ~((array >= 0.0) & (array <= 2.0**53) & (array == np.rint(array)))
+    if bad.any():
+        raise errors.not_numbers(name, array, bad)
+    return array.astype(np.int64)
