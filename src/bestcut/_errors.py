@@ -274,7 +274,7 @@ def not_weights(name: str, array: Any, bad: BoolArray) -> ValueError:
     )
 
 
-def not_numbers(name: str, array: Any, bad: BoolArray) -> ValueError:
+def not_counts_from_0(name: str, array: Any, bad: BoolArray) -> ValueError:
     """Return the refusal of something that counts nothing."""
     return ValueError(
         f"`{name}` must hold whole numbers from 0 on; got {_first(name, array, bad)}."

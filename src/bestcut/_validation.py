@@ -385,5 +385,5 @@ def _check_numbers(values: Any, count: int, *, name: str) -> CountArray:
         raise errors.wrong_length(name, count, array.shape)
     bad = ~((array >= 0.0) & (array <= 2.0**53) & (array == np.rint(array)))
     if bad.any():
-        raise errors.not_numbers(name, array, bad)
+        raise errors.not_counts_from_0(name, array, bad)
     return array.astype(np.int64)
