@@ -37,8 +37,8 @@ from bestcut.metrics import (
 from bestcut.scores import Prediction
 
 _CERTAIN = 40.0  # exp(-40) is less than rounding
-_FARTHER = 4.0  # by what steps away from the chosen size grow
-_CLOSE = 1e-7  # of a score: what need not be told apart
+_FARTHER = 3.0  # by what steps away from the chosen size grow
+_CLOSE = 2e-7  # of a score: what need not be told apart
 _SORTED = 4096  # entries that are sorted at every size
 _ABOUT = 1e-10  # of a score: what its weights may leave out at sizes that are tried
 _NEAR = 16  # so many times fewer than there are entries: sizes with about one ranking
@@ -247,7 +247,7 @@ class ScoredColumns:
         # Pairs of sizes between which sets are yet to be bounded.
         pairs: list[tuple[_AtSize, _AtSize]] = []
         before = after = at_middle
-        step = 1.0
+        step = 2.0
         while True:
             low, high = (
                 np.maximum(middle - step, first),
