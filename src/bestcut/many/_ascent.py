@@ -20,12 +20,13 @@ from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut.counts import features, rule_of_sums
 from bestcut.many._entries import Entries, RowGroup
 from bestcut.many._row_choice import Budgets, apart, chosen
-from bestcut.metrics import Metric, affine_parts, is_affine
+from bestcut.metrics import Metric, affine_parts
 
 _BLOCKS = 32  # steps of a sweep over all rows
 _SWEEPS = 60
 _ENOUGH = 1e-9  # of the score: what another sweep must bring
 _NODES, _SUMS = 3, 5
+_VARIES = 1e-12  # variance of a number of positives that is not certain
 _OVERFULL, _OTHERS = 3, 24  # columns that change places
 _TRIAL = 3  # sweeps after that
 _COLUMNS_A_ROW = 100  # so many columns are looked at for one row
@@ -97,6 +98,10 @@ class ColumnScores:
         self.share = np.where(
             self.mean > 0.0, self.nodes / np.maximum(self.mean, 1e-300), 0.0
         )
+        varies = sums[1] > _VARIES
+        self.lean = np.where(
+            varies, (self.nodes - sums[0]) / np.where(varies, sums[1], 1.0), 0.0
+        )
 
     powers = 1  # of probabilities, whose sums are looked at
 
@@ -105,17 +110,12 @@ class ColumnScores:
         return self._value(sums[0], size)
 
     def _value(self, hits: FloatArray, size: FloatArray) -> FloatArray:
-        tp = hits * self.share
         size = np.clip(size, 0.0, self.n)
-        if is_affine(self.metric):  # whatever the hits
-            base, slope = affine_parts(self.metric, size, self.nodes, self.n)
-            score = base + slope * tp
-        else:
-            tp = np.minimum(tp, np.minimum(self.nodes, size))
-            rest = self.n - size - self.nodes
-            tp = np.maximum(tp, np.maximum(-rest, 0.0))
-            cells = (tp, size - tp, self.nodes - tp, np.maximum(rest + tp, 0.0))
-            score = self.metric.score_cells(*cells)
+        tp = np.minimum(hits * self.share, np.minimum(self.nodes, size))
+        rest = self.n - size - self.nodes
+        tp = np.maximum(tp, np.maximum(-rest, 0.0))
+        cells = (tp, size - tp, self.nodes - tp, np.maximum(rest + tp, 0.0))
+        score = self.metric.score_cells(*cells)
         utility = self.metric.sign * np.sum(self.chance * score, axis=0)
         return np.asarray(self.weights * utility)
 
@@ -126,11 +126,6 @@ class ColumnScores:
         # Differences over one entry, which a column gains or loses.
         hits = sums[0]
         size = np.clip(size, 1.0, max(self.n - 1.0, 1.0))
-        if is_affine(self.metric):
-            slope = affine_parts(self.metric, size, self.nodes, self.n)[1]
-            slope = np.sum(self.chance * self.share * slope, axis=0)
-            cost = self._value(hits, size - 0.5) - self._value(hits, size + 0.5)
-            return (self.metric.sign * self.weights * slope)[None], cost
         hits = np.minimum(hits, size)
         top = np.minimum(np.minimum(hits + 0.5, self.mean), size)
         bottom = np.minimum(np.maximum(hits - 0.5, 0.0), top)
@@ -139,6 +134,36 @@ class ColumnScores:
         a = (self._value(top, size) - self._value(bottom, size)) / wide
         c = self._value(hits, size - 0.5) - self._value(hits, size + 0.5)
         return a[None], c
+
+
+class AffineScores(ColumnScores):
+    """The same for a metric affine in TP, with hits as they come with the positives.
+
+    Of S positives in a column, about T + (S - E S) (T - Q) / Var S are hits, where T
+    sums p over the entries that are taken, and Q sums p²: exact to first order in S.
+    """
+
+    metric: Any
+    powers = 2
+
+    def value(self, sums: FloatArray, size: FloatArray) -> FloatArray:
+        """Return the weighted utility of every column."""
+        size = np.clip(size, 0.0, self.n)
+        base, slope = affine_parts(self.metric, size, self.nodes, self.n)
+        tp = sums[0] + self.lean * (sums[0] - sums[1])
+        utility = self.metric.sign * np.sum(self.chance * (base + slope * tp), axis=0)
+        return np.asarray(self.weights * utility)
+
+    def slopes(
+        self, sums: FloatArray, size: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what p and p² are worth in each column, and what is their cost."""
+        size = np.clip(size, 1.0, max(self.n - 1.0, 1.0))
+        slope = self.chance * affine_parts(self.metric, size, self.nodes, self.n)[1]
+        lean = np.sum(slope * self.lean, axis=0)
+        worth = np.stack([np.sum(slope, axis=0) + lean, -lean])
+        cost = self.value(sums, size - 0.5) - self.value(sums, size + 0.5)
+        return self.metric.sign * self.weights * worth, cost
 
 
 class CoverageScores:

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
-from bestcut.many._ascent import Ascent, ColumnScores, CoverageScores, Scores
+from bestcut.many._ascent import (
+    AffineScores,
+    Ascent,
+    ColumnScores,
+    CoverageScores,
+    Scores,
+)
 from bestcut.many._certificate import ScoredColumns
 from bestcut.many._column_laws import ColumnLaws
 from bestcut.many._entries import Entries
@@ -98,9 +104,7 @@ class Problem:
         """Return the best assignment that is found, with a bound on any other."""
         if not np.any(self.budgets.high):
             return self._nothing()
-        scores: Scores = ColumnScores(self.entries, self.metric, self.share)
-        if Trait.COVERAGE in self.metric.traits:
-            scores = CoverageScores(self.share)
+        scores = self._scores()
         ascent = Ascent(self.entries, scores, self.budgets, self.extra)
         found = self._at_exact_worths(_together(ascent.run()), scores)
         upper, price, likely = found.least_upper()
@@ -131,9 +135,15 @@ class Problem:
             found.size,
             found.hits,
             gap,
-            slopes[0] + self.extra,
-            cost,
+            *_straightened(slopes, cost, self.extra),
         )
+
+    def _scores(self) -> Scores:
+        """Return the scores of columns that an ascent looks at."""
+        if Trait.COVERAGE in self.metric.traits:
+            return CoverageScores(self.share)
+        kind = AffineScores if is_affine(self.metric) else ColumnScores
+        return kind(self.entries, self.metric, self.share)
 
     def _nothing(self) -> Assignment:
         """Return the only assignment there is if no row takes anything."""
@@ -184,6 +194,19 @@ class Problem:
                 break
             found = other
         return found
+
+
+def _straightened(
+    slopes: FloatArray, cost: FloatArray, extra: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return slope and cost of the tangent of a polynomial where it is worth nothing.
+
+    There rows are that hardly take a column.
+    """
+    first = slopes[0] + extra
+    at = np.clip(cost / np.where(first > 0.0, first, np.inf), 0.0, 1.0)
+    second = slopes[1] if slopes.shape[0] > 1 else np.zeros(at.size)
+    return first + 2 * second * at, cost + second * at**2
 
 
 def _together(labels: list[BoolArray]) -> BoolArray:
