@@ -199,7 +199,7 @@ def not_one_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of an array that is no column."""
     if len(shape) == 2 and shape[1] == 2:
         cure = f"Take the positive class's column: `{name}[:, 1]`."
-    elif len(shape) == 2 and shape[1] > 2:
+    elif name == "y_proba" and len(shape) == 2 and shape[1] > 2:
         cure = (
             "For one class per row call `bestcut.multiclass.decide`, for a set of "
             "labels per row `bestcut.multilabel.decide`, and for a problem in each row "

@@ -276,8 +276,10 @@ def test_a_posterior_calibrates_each_class_against_the_rest(kind, name):
     np.testing.assert_array_equal(model.predict(X[TEST]), expected.labels)
     np.testing.assert_array_equal(np.log(p), model.predict_log_proba(X[TEST]))
     fixed_model = posterior_fixed(inner, random_state=5).fit(X[TRAIN], y[TRAIN])
+    # A rule repeats the decision but for rows that are all but indifferent.
     own = multiclass.expected_score(out, fixed_model.rule_(out))
-    assert own == pytest.approx(multiclass.decide(out).expected_score, rel=1e-9)
+    lost = multiclass.decide(out).expected_score - own
+    assert -1e-12 <= lost <= 1e-3
     np.testing.assert_array_equal(fixed_model.predict(X[TEST]), fixed_model.rule_(p))
 
 
