@@ -35,8 +35,15 @@ METRICS = [
         zero_division=0.0,
     ),
 ]
+# The kinds of bounds, each once; all metrics are slow.
+KINDS = ("f1", "mcc", "precision", "balanced_accuracy", "gmean", "jaccard", "crosses 0")
 each_metric = pytest.mark.parametrize(
-    "metric", METRICS, ids=lambda m: f"{m.name}-{getattr(m, 'zero_division', '')}"
+    "metric",
+    [
+        pytest.param(m, marks=() if m.name in KINDS else pytest.mark.slow)
+        for m in METRICS
+    ],
+    ids=lambda m: f"{m.name}-{getattr(m, 'zero_division', '')}",
 )
 
 
