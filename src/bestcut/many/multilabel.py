@@ -40,9 +40,9 @@ from bestcut.many._each import ONE_BY_ONE, decide_drawn, decide_each
 from bestcut.many._matrix import check_rows, entries_of
 from bestcut.many._row_choice import Budgets
 from bestcut.many._rule import RowRule, labels_of
-from bestcut.metrics import Metric, get, require_ranking
+from bestcut.metrics import Metric, get, is_affine, is_concave, require_ranking
 from bestcut.scores import MixedPrediction, Prediction, ScoreDistribution
-from bestcut.search import gap_in_words
+from bestcut.search import gap_in_words, gap_scope
 
 __all__ = ["MultilabelDecision", "decide", "expected_score", "score_distribution"]
 
@@ -253,14 +253,19 @@ def _decide_rows(
         entries, share = entries.as_one_column(), np.ones(1)
     budgets = Budgets(*(np.full(rows, x, dtype=np.intp) for x in (low, high)))
     found = Problem(entries, metric, budgets, share, extra).solve()
+    by_ranking = average == "micro" and low == high
+    scope = "predictions"
+    if by_ranking or not (is_affine(metric) or is_concave(metric)):
+        # Other bounds do not need the metric never to fall when TP rises.
+        scope = gap_scope(np.array([entries.instances]), metric)
     expected = float(share @ found.each) if rows else float("nan")
     slope, cost = (np.broadcast_to(x, columns) for x in (found.slope, found.cost))
     return MultilabelDecision(
         labels=labels_of(columns_apart, entries.split(found.taken), given),
         expected_score=expected + metric.sign * extra * float(found.hits.sum()),
         error=float(share @ found.error) + 8 * EPS * abs(expected),
-        gap=_rounding(found) if average == "micro" and low == high else found.gap,
-        gap_scope="predictions",
+        gap=_rounding(found) if by_ranking else found.gap,
+        gap_scope=scope,
         each=found.each,
         metric=metric,
         average=average,
