@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import bestcut
-from bestcut.many._certificate import ScoredColumns, _Sizes
+from bestcut.many._certificate import ScoredColumns
 from bestcut.many._column_laws import ColumnLaws
 from bestcut.many._entries import ColumnGroup, Entries
+from bestcut.many._sizes import Sizes
 from bestcut.metrics import FractionalLinear, Trait, affine_parts, get
 
 RNG = np.random.default_rng(0)
@@ -140,17 +141,52 @@ def test_sizes_between_two_are_below_what_these_bound(metric):
     for scale in (0.0, 0.01, 0.1):
         cost = RNG.normal(size=(1, n)) * scale
         columns = scored(p, RNG.random(p.shape) < 0.3, metric)
-        finder = _Sizes(columns, cost, np.ones(1))
-        finder.rank(columns.size)
-        found = {k: finder.at(np.array([float(k)])) for k in range(1, n)}
+        one = np.ones(1)
+        finder = Sizes(columns.group.p, cost, one, columns._weighing)
+        finder.around(columns.size, [], False, np.inf * one)
+        found = {k: finder.at(k * one, one > 0) for k in range(1, n)}
         most = {k: float(best_of_size(columns, cost, k)) for k in range(1, n)}
         for k, here in found.items():
             assert most[k] <= here.value[0] + ROUNDING
         for first, last in itertools.combinations(range(1, n), 2):
             if first < n / 4 < last:
                 continue  # where a base may turn
-            bound = float(finder.between(found[first], found[last])[0])
+            bound = float(columns._between(found[first], found[last], one)[0])
             assert max(most[k] for k in range(first, last + 1)) <= bound + ROUNDING
+
+
+# Slopes of markedness and MCC rise where nearly everything is predicted.
+FALLING = [x for x in CONVEX if x.name not in ("markedness", "mcc")]
+
+
+@pytest.mark.parametrize("metric", FALLING, ids=name_of)
+@pytest.mark.parametrize("scale", [0.0, 1e-4, 1e-2])
+def test_entries_that_are_left_aside_are_in_their_place(metric, scale):
+    # Long enough for parts of the entries to do; only where slopes fall they may.
+    n = 1500
+    p = RNG.beta(0.5, 6, (n, 2))
+    cost = np.abs(RNG.normal(size=(2, n))) * scale
+    columns = scored(p, p > 0.2, metric)
+    assert columns._slopes_fall()
+    first, last = np.ones(2), np.full(2, n - 1.0)
+    finder = Sizes(columns.group.p, cost, np.ones(2), columns._weighing)
+    sizes = columns._sizes_around(columns.size, first, last)
+    finder.around(columns.size, sizes, True, np.full(2, np.inf))
+    assert len(finder.parts) > 2
+    assert finder.parts[-1].p.shape[1] < n / 10
+    for part in finder.parts:
+        for t in (0.0, 0.3, 0.5, 1.0):
+            reach = np.minimum(part.last, n - 1) - part.first
+            size = np.maximum(np.floor(part.first + t * reach), 1.0)
+            bound = finder._look(size, part).at.value
+            exact = finder._look(size, finder.whole).at.value
+            line = columns._line(size)
+            for c in range(2):
+                k = int(size[c])
+                best = np.sort(line.weights[c] - cost[c])[::-1][:k].sum()
+                assert line.const[c] + best <= bound[c] + ROUNDING
+            # Little is lost by prices that must be near those of the ends.
+            np.testing.assert_allclose(bound, exact, rtol=0.02, atol=1e-3)
 
 
 def best_of_size(columns, cost, k):

@@ -19,16 +19,19 @@ import numpy as np
 from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut.counts import features, rule_of_sums
 from bestcut.many._entries import Entries, RowGroup
-from bestcut.many._row_choice import Budgets, apart, chosen
+from bestcut.many._row_choice import Budgets, Parted, chosen, parted
 from bestcut.metrics import Metric, affine_parts
 
-_BLOCKS = 32  # steps of a sweep over all rows
+_BLOCKS = 16  # steps of a sweep over all rows
+_FEW = 32  # rows that are worth a step, from the third sweep on
 _SWEEPS = 60
 _ENOUGH = 1e-9  # of the score: what another sweep must bring
 _NODES, _SUMS = 3, 5
 _VARIES = 1e-12  # variance of a number of positives that is not certain
 _OVERFULL, _OTHERS = 3, 24  # columns that change places
 _TRIAL = 3  # sweeps after that
+_SAMPLED = 16  # one row in so many is looked at first
+_ROWS_A_COLUMN = 256  # that there must be for that
 _COLUMNS_A_ROW = 100  # so many columns are looked at for one row
 
 
@@ -191,6 +194,32 @@ class CoverageScores:
         return self.factor * left, np.zeros(left.size)
 
 
+def rehearsed(
+    entries: Entries, scores: Scores, budgets: Budgets, extra: float
+) -> BoolArray | None:
+    """Return what rows take at the slopes that some of them lead to.
+
+    None if there are too few rows for that, or too many columns.
+    """
+    dense = len(entries.groups) == 1 and entries.groups[0].columns is None
+    if not dense or entries.shape[0] < _ROWS_A_COLUMN * max(entries.shape[1], _SAMPLED):
+        return None
+    p = entries.groups[0].p
+    rows = np.random.default_rng(0).permutation(p.shape[0])[::_SAMPLED]
+    some = Ascent(
+        Entries.of_matrix(p[rows]),
+        scores,
+        budgets.of(rows),
+        extra,
+        each=p.shape[0] / rows.size,
+    )
+    some.run(_TRIAL)
+    slopes, cost = scores.slopes(some.sums, some.size)
+    worth = polynomial(p, slopes, extra)
+    worth -= cost
+    return chosen(worth, budgets).ravel()
+
+
 class Ascent:
     """The state of an ascent: which entries are taken.
 
@@ -206,6 +235,8 @@ class Ascent:
         What each expected hit is worth besides.
     taken : ndarray of bool, optional
         The entries that are taken first; the most probable ones if not given.
+    each : float
+        How many rows each of these stands for.
     """
 
     def __init__(
@@ -215,9 +246,12 @@ class Ascent:
         budgets: Budgets,
         extra: float,
         taken: BoolArray | None = None,
+        *,
+        each: float = 1.0,
     ) -> None:
         self.entries, self.scores, self.budgets = entries, scores, budgets
-        self.extra = extra
+        self.extra, self.each = extra, each
+        self.near = taken is not None  # worths will not move far
         self.expected = entries.sums(entries.p)
         self.labels: list[BoolArray] = []
         for group in entries.groups:
@@ -237,6 +271,8 @@ class Ascent:
     def _add(self, group: RowGroup, rows: Any, change: FloatArray) -> None:
         """Note the entries that come (1) or go (-1)."""
         p = group.p[rows]
+        if self.each != 1.0:
+            change = change * self.each
         if group.columns is None:
             self.size += change.sum(axis=0)
             for total in self.sums:
@@ -259,24 +295,34 @@ class Ascent:
     def run(self, sweeps: int = _SWEEPS) -> list[BoolArray]:
         """Sweep over the rows until nothing is gained; return the labels.
 
-        From the second sweep on, rows are passed over whose choice cannot have changed:
-        no worth moved by half of what parts their entries.
+        From the second sweep on, rows are passed over whose choice has hardly changed:
+        the worths of the entries nearest to it moved by less than what parts them.
         """
         rng = np.random.default_rng(0)
         orders = [rng.permutation(group.rows.size) for group in self.entries.groups]
         self.now = self.objective()
-        self._moved, self._last = 0.0, self.scores.slopes(self.sums, self.size)
+        self._moved = np.zeros(self.size.size)
+        self._last = self.scores.slopes(self.sums, self.size)
         self._safe = [np.full(x.size, -np.inf) for x in orders]
+        self._nearest = [np.zeros((2, x.size), dtype=np.intp) for x in orders]
+        every = False
         for sweep in range(sweeps):
-            start = self.now
+            start, few = self.now, _FEW if sweep > 1 else 1
             for i, group in enumerate(self.entries.groups):
-                rows = orders[i][self._safe[i][orders[i]] <= self._moved]
-                for some in np.array_split(rows, min(_BLOCKS, max(rows.size, 1))):
-                    self._step(i, group, some, look=sweep > 0)
-            self._count()  # sums do not drift
-            self.now = self.objective()
+                moved = self._moved[self._nearest[i]].sum(axis=0)
+                rows = orders[i][(self._safe[i] <= moved)[orders[i]]]
+                blocks = min(_BLOCKS, -(-rows.size // few))
+                for some in np.array_split(rows, max(blocks, 1)):
+                    self._step(i, group, some, look=sweep > 0 or self.near)
             if self.now <= start + _ENOUGH * abs(start):
-                break
+                if every:
+                    break
+                self._safe = [np.full(x.size, -np.inf) for x in orders]
+                every = True
+            else:
+                every = False
+        self._count()  # sums do not drift
+        self.now = self.objective()
         return self.labels
 
     def exchange(self) -> bool:
@@ -324,13 +370,21 @@ class Ascent:
         self._count()
 
     def _slopes(self) -> tuple[FloatArray, FloatArray]:
-        """Return the slopes of the moment, and note how far worths have moved."""
+        """Return the slopes of the moment, and note how far they have moved."""
         slopes, cost = self.scores.slopes(self.sums, self.size)
         before = self._last
         by = np.abs(slopes - before[0]).sum(axis=0) + np.abs(cost - before[1])
-        self._moved += float(by.max(initial=0.0))
+        self._moved += by
         self._last = slopes, cost
         return slopes, cost
+
+    def _note(self, i: int, rows: IndexArray, columns: Any, found: Parted) -> None:
+        """Note how far worths may move until rows look again."""
+        nearest = np.stack([found.taken, found.left])
+        if self.entries.groups[i].columns is not None:
+            nearest = columns[np.arange(rows.size), nearest]
+        self._nearest[i][:, rows] = nearest
+        self._safe[i][rows] = found.by + self._moved[nearest].sum(axis=0)
 
     def _step(
         self, i: int, group: RowGroup, rows: IndexArray, look: bool = False
@@ -352,7 +406,7 @@ class Ascent:
         budgets = self.budgets.of(group.rows[rows])
         labels = chosen(worth, budgets)
         if look:
-            self._safe[i][rows] = self._moved + apart(worth, labels, budgets) / 2
+            self._note(i, rows, columns, parted(worth, labels, budgets))
         moved = np.flatnonzero(np.any(labels != before, axis=1))
         if not moved.size:
             return

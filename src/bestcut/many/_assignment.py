@@ -14,6 +14,7 @@ from bestcut.many._ascent import (
     ColumnScores,
     CoverageScores,
     Scores,
+    rehearsed,
 )
 from bestcut.many._certificate import ScoredColumns
 from bestcut.many._column_laws import ColumnLaws
@@ -105,7 +106,8 @@ class Problem:
         if not np.any(self.budgets.high):
             return self._nothing()
         scores = self._scores()
-        ascent = Ascent(self.entries, scores, self.budgets, self.extra)
+        start = rehearsed(self.entries, scores, self.budgets, self.extra)
+        ascent = Ascent(self.entries, scores, self.budgets, self.extra, start)
         found = self._at_exact_worths(_together(ascent.run()), scores)
         upper, price, likely = found.least_upper()
         trials = _EXCHANGES // max(self.p.size * self.entries.shape[1], 1)
@@ -225,7 +227,9 @@ class _State:
         self.groups: list[ScoredColumns] = []
         for laws in problem.laws:
             group = laws.group
-            labels = taken[group.entries] & (group.p > 0.0)
+            labels = taken[group.entries]
+            if group.padded:
+                labels &= group.p > 0.0
             columns = ScoredColumns(labels, problem.metric, laws)
             at = group.columns
             self.each[at], self.error[at] = columns.values()
@@ -236,10 +240,14 @@ class _State:
                 slopes, cost = scores.slopes(hits[None], size)
                 worth = slopes[0, at, None] * group.p - cost[at, None]
             else:
-                worth = problem.share[at, None] * worth
-            worth = worth + problem.extra * group.p
-            inside = group.p > 0.0
-            self.worth[group.entries[inside]] = worth[inside]
+                worth *= problem.share[at, None]
+            if problem.extra:
+                worth += problem.extra * group.p
+            if group.padded:
+                inside = group.p > 0.0
+                self.worth[group.entries[inside]] = worth[inside]
+            else:
+                self.worth[group.entries] = worth
             self.groups.append(columns)
         utility = problem.metric.sign * self.each
         self.objective = float(
@@ -293,7 +301,8 @@ class _State:
         for columns in self.groups:
             group = columns.group
             cost = price[problem.rows[group.entries]]
-            cost[group.p == 0.0] = np.inf
+            if group.padded:
+                cost[group.p == 0.0] = np.inf
             share = problem.share[group.columns]
             bound, taken = columns.bounds(cost, share, problem.extra)
             total += float(bound.sum())

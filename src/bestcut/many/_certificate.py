@@ -24,9 +24,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
+from bestcut._types import EPS, BoolArray, FloatArray
 from bestcut.curve import curve_of
-from bestcut.many._column_laws import CLOSE, ColumnLaws
+from bestcut.many._column_laws import CLOSE, ColumnLaws, Series, power_sums
+from bestcut.many._sizes import AtSize, Sizes, Weighing
 from bestcut.metrics import (
     Metric,
     Trait,
@@ -37,13 +38,9 @@ from bestcut.metrics import (
 from bestcut.scores import Prediction
 
 _CERTAIN = 40.0  # exp(-40) is less than rounding
+_STEP = 2.0  # from the chosen size to the next
 _FARTHER = 3.0  # by what steps away from the chosen size grow
 _CLOSE = 2e-7  # of a score: what need not be told apart
-_SORTED = 4096  # entries that are sorted at every size
-_ABOUT = 1e-10  # of a score: what its weights may leave out at sizes that are tried
-_NEAR = 16  # so many times fewer than there are entries: sizes with about one ranking
-_REACH = 16  # neighbours in a ranking whose median is taken
-_SAMPLE = 2048  # entries by which a price far from the chosen size is found
 
 
 class ColumnValues(NamedTuple):
@@ -81,6 +78,7 @@ class ScoredColumns:
         group = self.group
         self.size = np.count_nonzero(labels, axis=1).astype(np.float64)
         self._has_base = True
+        self._powers = np.empty((0, self.size.size))
         self.hits = np.einsum("cm,cm->c", labels, group.p)
 
     # --- what they are worth ---------------------------------------------------------
@@ -91,9 +89,7 @@ class ScoredColumns:
             score = -np.expm1(-self._exponent())
             return ColumnValues(score, (self.group.p.shape[1] + 8) * EPS + 0.0 * score)
         if is_affine(self.metric):
-            line = self._line(self.size)
-            score = line.const + np.einsum("cm,cm->c", self.labels, line.weights)
-            return ColumnValues(score, line.error)
+            return self._value_at(self.size)
         found = [self._moments(c) for c in range(self.size.size)]
         return ColumnValues(*(np.array(x) for x in zip(*found, strict=True)))
 
@@ -126,30 +122,48 @@ class ScoredColumns:
             return np.asarray(sign * (plane.weights + plane.each[:, None]))
         if not is_affine(self.metric):
             return None
-        inside = np.clip(self.size, 1.0, max(self.n - 1.0, 1.0))
-        line = self._line(inside)
-        after, before = (
-            self._line(np.clip(inside + x, 1.0, max(self.n - 1.0, 1.0)))
-            for x in (1.0, -1.0)
+        last = max(self.n - 1.0, 1.0)
+        before, inside, after = (
+            np.clip(self.size + x, 1.0, last) for x in (-1.0, 0.0, 1.0)
         )
-        change = np.einsum("cm,cm->c", self.labels, after.weights - before.weights)
-        change += after.const - before.const
-        apart = np.clip(inside + 1, 1, max(self.n - 1.0, 1.0)) - np.clip(
-            inside - 1, 1, max(self.n - 1.0, 1.0)
-        )
-        each = change / np.maximum(apart, 1.0)
-        return np.asarray(sign * (line.weights + each[:, None]))
+        change = self._value_at(after).score - self._value_at(before).score
+        each = change / np.maximum(after - before, 1.0)
+        worth = self._line(inside).weights
+        worth += each[:, None]
+        worth *= sign
+        return worth
+
+    def _value_at(self, size: FloatArray) -> ColumnValues:
+        """Return what the entries taken would score, were they so many."""
+        const, error, series = self._weighing(size, CLOSE)
+        if isinstance(series, Series):
+            powers = self._power_sums(series.terms.shape[0])
+            return ColumnValues(const + series.sum(powers), error + series.error)
+        score = const + np.einsum("cm,cm->c", self.labels, series.of_entries)
+        return ColumnValues(score, error + series.error)
+
+    def _power_sums(self, count: int) -> FloatArray:
+        """Return the sums of p, p², ... over the entries taken in each column."""
+        if self._powers.shape[0] < count:
+            self._powers = power_sums(self.group.p, self.labels, count)
+        return self._powers[:count]
 
     def _line(self, size: FloatArray, close: float = CLOSE) -> _Line:
         """Return the score of sets of some size, of an affine metric."""
+        const, error, series = self._weighing(size, close)
+        if isinstance(series, Series):
+            weights = series.at(self.group.p)
+        else:
+            weights = series.of_entries
+        return _Line(const, np.zeros(size.size), weights, error + series.error)
+
+    def _weighing(self, size: FloatArray, close: float) -> Weighing:
+        """Return what sets of some sizes are worth, of an affine metric."""
         assert is_affine(self.metric)
         s = self.laws.arguments()
         base, slope = affine_parts(self.metric, size[:, None], s, float(self.n))
         const, error = self.laws.mean_of(base[:, : self.laws.pmf.shape[1]])
-        weights = self.laws.weights(slope, close)
-        return _Line(
-            const, np.zeros(size.size), weights.of_entries, error + weights.error
-        )
+        return Weighing(const, error, self.laws.series(slope, close))
 
     def _plane(self) -> _Line:
         """Return the mean of tangent planes, of a concave metric."""
@@ -234,59 +248,64 @@ class ScoredColumns:
             np.any(affine_parts(self.metric, k, self.laws.counts, float(self.n))[0])
             for k in (1.0, 2.0, self.n / 3)
         )
+        fall = self._slopes_fall()
+        finder = Sizes(self.group.p, cost, share, self._weighing)
         first = np.minimum(1, self.group.sizes).astype(np.float64)
         last = np.minimum(self.group.sizes, max(self.n - 1, 1)).astype(np.float64)
         middle = np.clip(self.size, first, last)
-        falling = not self._has_base and self._slopes_fall()
-        finder = _Sizes(self, cost, share)
-        finder.rank(middle)
-        at_middle = finder.at(middle)
-        where, most = middle, at_middle.value
-        closed = np.maximum(ends[0], most)
-        enough = closed + _CLOSE * share
+        most = np.full(share.size, np.inf)
+        if fall and not self._has_base:
+            # At a price of at most 0 no larger set is worth more (Lemma 21).
+            enough = np.maximum(finder.worthwhile(middle), middle) + 1.0
+            most[enough < last] = 0.0
+            last = np.minimum(last, enough)
+        sizes = self._sizes_around(middle, first, last)
+        at_middle, around = finder.around(middle, sizes, fall, most)
+        best = at_middle
         # Pairs of sizes between which sets are yet to be bounded.
-        pairs: list[tuple[_AtSize, _AtSize]] = []
+        pairs: list[tuple[AtSize, AtSize]] = []
         before = after = at_middle
-        step = 2.0
-        while True:
-            low, high = (
-                np.maximum(middle - step, first),
-                np.minimum(middle + step, last),
-            )
-            low, high = self._turned(low, before.size), self._turned(high, after.size)
-            if np.all(low == before.size) and np.all(high == after.size):
-                break
-            if np.any(low < before.size):
-                here = finder.at(low)
-                where = np.where(here.value > most, here.size, where)
-                most = np.maximum(most, here.value)
-                pairs.append((here, before))
-                before = here
-            if np.any(high > after.size):
-                here = finder.at(high)
-                if falling:
-                    # At a price of at most 0 no larger set is worth more (Lemma 21).
-                    last = np.where(here.price <= 0.0, here.size, last)
-                where = np.where(here.value > most, here.size, where)
-                most = np.maximum(most, here.value)
-                pairs.append((after, here))
-                after = here
-            step *= _FARTHER
+        for low, high in around:
+            for here in (low, high):
+                best = here.where(here.value > best.value, best)
+            pairs += [(low, before), (after, high)]
+            before, after = low, high
+        closed = np.maximum(ends[0], at_middle.value)
+        enough = np.maximum(closed, best.value) + _CLOSE * share
         while pairs:
             left, right = pairs.pop()
-            bound = finder.between(left, right)
+            bound = self._between(left, right, share)
             half = np.floor((left.size + right.size) / 2)
             open_yet = (bound > enough) & (half > left.size)
             closed = np.maximum(closed, np.where(open_yet, -np.inf, bound))
             if np.any(open_yet):
-                here = finder.at(np.where(open_yet, half, left.size))
-                where = np.where(here.value > most, here.size, where)
-                most = np.maximum(most, here.value)
+                here = finder.at(half, open_yet).where(open_yet, left)
+                best = here.where(here.value > best.value, best)
                 enough = np.maximum(enough, here.value)
-                pairs.append((left, here))
-                pairs.append((here, right))
-        where = np.where(ends[0] > most, ends[1], where)
-        return closed, lambda: finder.best_set(where)
+                pairs += [(left, here), (here, right)]
+        size = np.where(ends[0] > best.value, ends[1], best.size)
+        return closed, lambda: finder.best_set(size)
+
+    def _sizes_around(
+        self, middle: FloatArray, first: FloatArray, last: FloatArray
+    ) -> list[tuple[FloatArray, FloatArray]]:
+        """Return sizes below and above some, farther and farther away."""
+        below, above = middle - first, last - middle
+        reach = max(float(below.max()), float(above.max()), _STEP)
+        steps = int(np.ceil(np.log(reach / _STEP) / np.log(_FARTHER))) + 1
+        out: list[tuple[FloatArray, FloatArray]] = []
+        before = after = middle
+        while np.any(before > first) or np.any(after < last):
+            part = min((len(out) + 1) / steps, 1.0)
+            low, high = (
+                np.floor(_STEP * (np.maximum(side, _STEP) / _STEP) ** part)
+                for side in (below, above)
+            )
+            low = self._turned(np.maximum(middle - low, first), before)
+            high = self._turned(np.minimum(middle + high, last), after)
+            out.append((low, high))
+            before, after = low, high
+        return out
 
     def _slopes_fall(self) -> bool:
         """Return whether slopes never rise with the size: convex ones, by their end."""
@@ -314,13 +333,18 @@ class ScoredColumns:
         self, cost: FloatArray, share: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return what it is worth to take nothing or everything, and which is best."""
-        nothing = self._line(np.zeros(self.size.size))
-        best = share * (nothing.const + nothing.error)
+        nothing = self._weighing(np.zeros(self.size.size), CLOSE)
+        best = share * (nothing.base + nothing.error)
         size = np.zeros(best.size)
         whole = self.group.sizes == self.n
         if np.any(whole):
-            line = self._line(np.full(self.size.size, float(self.n)))
-            everything = line.weights.sum(axis=1) + line.const + line.error
+            full = self._weighing(np.full(self.size.size, float(self.n)), CLOSE)
+            if isinstance(full.entries, Series):
+                powers = self.laws.power_sums()[: full.entries.terms.shape[0]]
+                everything = full.entries.sum(powers)
+            else:
+                everything = full.entries.of_entries.sum(axis=1)
+            everything += full.base + full.error + full.entries.error
             paid = np.where(
                 whole, np.where(np.isfinite(cost), cost, 0.0).sum(axis=1), 0.0
             )
@@ -328,6 +352,36 @@ class ScoredColumns:
             size[whole & (everything > best)] = self.n
             best = np.where(whole, np.maximum(best, everything), best)
         return best + _rounding(cost, best), size
+
+    def _between(self, left: AtSize, right: AtSize, share: FloatArray) -> FloatArray:
+        """Bound the sets of sizes from one to another (Lemma 21)."""
+        bend = np.maximum(left.price - right.price, 0.0)
+        bend = bend + share * self._bend_of_base(left, right)
+        length = right.size - left.size
+        bend = np.where(length > 1.0, bend * length, 0.0)  # nothing is between
+        # The largest of (1 - t) left + t right + t (1 - t) bend, for t from 0 to 1.
+        apart = np.abs(right.value - left.value)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rise = (bend - apart) ** 2 / (4 * bend)
+        return np.maximum(left.value, right.value) + np.where(bend > apart, rise, 0.0)
+
+    def _bend_of_base(self, left: AtSize, right: AtSize) -> FloatArray:
+        """Return how much the slopes of the bases fall, in the mean over S."""
+        metric, n = self.metric, float(self.n)
+        assert is_affine(metric)
+        if not self._has_base:
+            return np.zeros(left.size.size)
+        s = self.laws.counts
+        ends = []
+        for size, step in ((left.size, 1.0), (right.size, -1.0)):
+            # Sizes next to each other have none between them, and may have no others.
+            beside = np.clip(size + step, 0.0, n)
+            here, there = (
+                affine_parts(metric, x[:, None], s, n)[0] for x in (size, beside)
+            )
+            ends.append((there - here) * step)
+        falls = np.maximum(ends[0] - ends[1], 0.0)
+        return self.laws.mean_of(falls)[0]
 
     def _by_ranking(
         self, cost: FloatArray, share: FloatArray
@@ -341,137 +395,6 @@ class ScoredColumns:
             paid = np.concatenate([[0.0], np.cumsum(np.sort(cost[c, :size]))])
             out[c] = np.max(utility - paid)
         return out + _rounding(cost, out), lambda: self.labels
-
-
-class _AtSize(NamedTuple):
-    """The most that sets of one size of each column are worth, less their prices.
-
-    `price` is about what one entry more is worth.
-    """
-
-    size: FloatArray
-    value: FloatArray
-    price: FloatArray
-
-
-class _Sizes:
-    """The search over sizes."""
-
-    def __init__(
-        self, columns: ScoredColumns, cost: FloatArray, share: FloatArray
-    ) -> None:
-        self.columns, self.cost, self.share = columns, cost, share
-        self.paid = _paid(cost)
-        self.order: IndexArray = np.empty((0, 0), dtype=np.intp)
-
-    def rank(self, size: FloatArray) -> None:
-        """Rank entries by what they are worth at some sizes."""
-        self.middle = size
-        worth = self._worth(self.columns._line(size))
-        m = worth.shape[1]
-        if m <= _SORTED:  # every size is sorted by itself
-            return
-        reach = m // _NEAR + _REACH + 1
-        self.order = np.zeros((size.size, 2 * reach), dtype=np.intp)
-        self.first = np.clip(size.astype(np.intp) - reach, 0, m - 2 * reach)
-        for c, first in enumerate(self.first.tolist()):
-            ends = (first, first + 2 * reach - 1)
-            some = np.argpartition(-worth[c], ends)[first : first + 2 * reach]
-            self.order[c] = some[np.argsort(-worth[c, some])]
-
-    def _worth(self, line: _Line) -> FloatArray:
-        worth = line.weights  # made for this
-        worth *= self.share[:, None]
-        worth -= self.cost
-        return worth
-
-    def at(self, size: FloatArray) -> _AtSize:
-        """Return a bound on sets of some sizes.
-
-        Any price t of one more entry gives one: t k + sum of max(u_i - t, 0). The best
-        is between the k-th and the next of the u_i.
-        """
-        line = self.columns._line(size, _ABOUT)
-        worth = self._worth(line)
-        price = self._price(worth, size)
-        worth -= price[:, None]
-        top = np.maximum(worth, 0.0, out=worth).sum(axis=1)
-        value = self.share * (line.const + line.error) + size * price + top
-        value += 4 * EPS * (self.paid + np.abs(value)) + 1e-300
-        return _AtSize(size, value, price)
-
-    def best_set(self, size: FloatArray) -> BoolArray:
-        """Return the sets of some sizes that are worth most."""
-        worth = self._worth(self.columns._line(size))
-        taken = np.zeros(worth.shape, dtype=np.bool_)
-        for row, some, k in zip(taken, worth, size.astype(int).tolist(), strict=True):
-            if k:
-                row[np.argpartition(-some, k - 1)[:k]] = True
-        return taken
-
-    def _price(self, worth: FloatArray, size: FloatArray) -> FloatArray:
-        """Return about what one entry more is worth, besides those of a size."""
-        sizes = self.columns.group.sizes
-        if not np.any(sizes):
-            return np.zeros(size.size)
-        # A column without entries has no price; 1 keeps its places inside.
-        k, m = np.maximum(size, 1.0).astype(np.intp), worth.shape[1]
-        rows = np.arange(k.size)
-        whole = k >= sizes
-        after = np.minimum(k, m - 1)
-        if m <= _SORTED:
-            ranked = np.sort(worth, axis=1)
-            price = (ranked[rows, m - k] + ranked[rows, m - 1 - after]) / 2
-        else:
-            # The ranking is about the same near the size that it was made at.
-            near = np.abs(size - self.middle) <= m / _NEAR
-            reach = np.arange(-_REACH, _REACH)
-            places = k[:, None] + reach - self.first[:, None]
-            places = np.clip(places, 0, self.order.shape[1] - 1)
-            at = self.order[rows[:, None], places]
-            price = np.median(worth[rows[:, None], at], axis=1)
-            for c in np.flatnonzero(~near & ~whole).tolist():
-                some = worth[c, : self.columns.group.sizes[c]][:: m // _SAMPLE]
-                place = int((1.0 - size[c] / self.columns.group.sizes[c]) * some.size)
-                price[c] = np.partition(some, min(place, some.size - 1))[
-                    min(place, some.size - 1)
-                ]
-        if np.any(whole):
-            inside = np.arange(m) < sizes[:, None]
-            least = np.where(inside, worth, np.inf).min(axis=1)
-            price = np.where(whole, np.where(sizes > 0, least, 0.0), price)
-        return np.asarray(price)
-
-    def between(self, left: _AtSize, right: _AtSize) -> FloatArray:
-        """Bound the sets of sizes from one to another (Lemma 21)."""
-        bend = np.maximum(left.price - right.price, 0.0)
-        bend = bend + self.share * self._bend_of_base(left, right)
-        length = right.size - left.size
-        bend = np.where(length > 1.0, bend * length, 0.0)  # nothing is between
-        # The largest of (1 - t) left + t right + t (1 - t) bend, for t from 0 to 1.
-        apart = np.abs(right.value - left.value)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rise = (bend - apart) ** 2 / (4 * bend)
-        return np.maximum(left.value, right.value) + np.where(bend > apart, rise, 0.0)
-
-    def _bend_of_base(self, left: _AtSize, right: _AtSize) -> FloatArray:
-        """Return how much the slopes of the bases fall, in the mean over S."""
-        columns = self.columns
-        metric, n = columns.metric, float(columns.n)
-        assert is_affine(metric)
-        if not columns._has_base:
-            return np.zeros(left.size.size)
-        s = columns.laws.counts
-        ends = []
-        for size, step in ((left.size, 1.0), (right.size, -1.0)):
-            # Sizes next to each other have none between them, and may have no others.
-            beside = np.clip(size + step, 0.0, n)
-            here, there = (
-                affine_parts(metric, x[:, None], s, n)[0] for x in (size, beside)
-            )
-            ends.append((there - here) * step)
-        falls = np.maximum(ends[0] - ends[1], 0.0)
-        return columns.laws.mean_of(falls)[0]
 
 
 def exponents(p: FloatArray) -> FloatArray:

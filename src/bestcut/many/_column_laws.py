@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestcut._types import EPS, FloatArray
+from bestcut._types import EPS, BoolArray, FloatArray
 from bestcut.counts import (
     LEAST_VARIANCE,
     NOTHING,
@@ -56,6 +56,48 @@ class Weights(NamedTuple):
     error: FloatArray
 
 
+class Series(NamedTuple):
+    """The weights of entries, as polynomials of their probabilities.
+
+    Attributes
+    ----------
+    terms : ndarray of float, shape (terms, columns)
+        What p, p², ... are worth.
+    error : ndarray of float, shape (columns,)
+        What the sum over any entries of a column may be wrong by.
+    """
+
+    terms: FloatArray
+    error: FloatArray
+
+    def at(self, p: FloatArray) -> FloatArray:
+        """Return the weights of entries with probabilities p, by columns."""
+        total = np.repeat(self.terms[-1][:, None], p.shape[1], axis=1)
+        for term in self.terms[-2::-1]:
+            total *= p
+            total += term[:, None]
+        total *= p
+        return total
+
+    def sum(self, powers: FloatArray) -> FloatArray:
+        """Return the sums of weights over entries whose powers have these sums."""
+        return np.asarray(np.sum(self.terms * powers, axis=0))
+
+
+def power_sums(p: FloatArray, taken: BoolArray, count: int) -> FloatArray:
+    """Return the sums of p, p², ... over the entries taken in each column."""
+    sizes = np.count_nonzero(taken, axis=1)
+    starts = np.concatenate([[0], np.cumsum(sizes[:-1])])
+    p = p[taken]
+    out, power = np.empty((count, sizes.size)), np.ones(p.size + 1)
+    power[-1] = 0.0  # where columns without entries may begin
+    for row in out:
+        power[:-1] *= p
+        np.add.reduceat(power, starts, out=row)
+        row[sizes == 0] = 0.0
+    return out
+
+
 class ColumnLaws:
     """The distributions of the numbers of positives of some columns.
 
@@ -89,6 +131,10 @@ class ColumnLaws:
         self._all_counts = start[:, None] + np.arange(width + _TERMS + 1.0)
         self.counts = self._all_counts[:, :width]
         self.mean = group.p.sum(axis=1)
+        after = np.concatenate([self.pmf, np.zeros((columns, 1))], axis=1)
+        before = np.concatenate([np.zeros((columns, 1)), self.pmf], axis=1)
+        self._near = after + before  # P(S = s) + P(S = s + 1), from s = start - 1 on
+        self._near[start == 0.0, 0] = 0.0  # there is no s = -1
         self._powers: FloatArray | None = None
         self._without: FloatArray | None = None
 
@@ -125,8 +171,10 @@ class ColumnLaws:
         """
         return np.minimum(self._all_counts, float(self.n))
 
-    def weights(self, slope: FloatArray, close: float = CLOSE) -> Weights:
+    def series(self, slope: FloatArray, close: float = CLOSE) -> Series | Weights:
         """Return what entries add to the scores of their columns.
+
+        Weights themselves are returned where polynomials do not converge.
 
         Parameters
         ----------
@@ -138,35 +186,35 @@ class ColumnLaws:
         width = self.pmf.shape[1]
         p = self.group.p
         slope = np.broadcast_to(slope, self._all_counts.shape)
-        after = np.concatenate([self.pmf, np.zeros((p.shape[0], 1))], axis=1)
-        before = np.concatenate([np.zeros((p.shape[0], 1)), self.pmf], axis=1)
-        near = after + before  # P(S = s) + P(S = s + 1), from s = start - 1 on
-        near[self._all_counts[:, 0] == 0.0, 0] = 0.0  # there is no s = -1
         largest = np.max(np.abs(slope[:, : width + 1]), axis=1)
         difference, terms = slope, []
         left = np.full(p.shape[0], np.inf)
         for m in range(_TERMS):
             here = difference[:, 1 : width + 1]
             terms.append((-1.0) ** m * np.einsum("cw,cw->c", self.pmf, here))
-            difference = np.diff(difference, axis=1)
+            difference = difference[:, 1:] - difference[:, :-1]
             size = np.abs(difference[:, : width + 1])
-            left = np.einsum("cw,cw->c", near, size) * self._power_sums()[m + 1]
-            if np.all(left <= close * largest * self._power_sums()[0]):
+            left = np.einsum("cw,cw->c", self._near, size) * self.power_sums()[m + 1]
+            if np.all(left <= close * largest * self.power_sums()[0]):
                 break
         else:
             far = left > 1e-12 * largest
-            table = width * p.size
-            if np.any(far) and table <= _TABLE and self.divides:
+            if np.any(far) and width * p.size <= _TABLE and self.divides:
                 return self._divided_out(slope)
-        total = np.zeros(p.shape)
-        for term in terms[::-1]:
-            total *= p
-            total += term[:, None]
-        total *= p
         rounding = self.error + (p.shape[1] + 2.0 ** min(len(terms), 6) + 16) * EPS
-        return Weights(total, left + rounding * largest * self.mean)
+        return Series(np.stack(terms), left + rounding * largest * self.mean)
 
-    def _power_sums(self) -> FloatArray:
+    def weights(self, slope: FloatArray, close: float = CLOSE) -> Weights:
+        """Return what each entry adds to the score of its column.
+
+        Parameters are those of `series`.
+        """
+        series = self.series(slope, close)
+        if isinstance(series, Weights):
+            return series
+        return Weights(series.at(self.group.p), series.error)
+
+    def power_sums(self) -> FloatArray:
         """Return the sums of p, p², ... over each column."""
         if self._powers is None:
             p = self.group.p

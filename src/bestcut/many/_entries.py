@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bestcut._types import CountArray, FloatArray, IndexArray
 
-_BLOCK = 1 << 16  # entries of columns that are looked at together: they stay in cache
+_BLOCK = 1 << 18  # entries of columns that are looked at together
 
 
 class RowGroup(NamedTuple):
@@ -65,6 +65,11 @@ class ColumnGroup(NamedTuple):
     sizes: CountArray
     entries: IndexArray
     p: FloatArray
+
+    @property
+    def padded(self) -> bool:
+        """Whether there is padding."""
+        return bool(np.any(self.sizes < self.p.shape[1]))
 
 
 class Entries:

@@ -33,6 +33,8 @@ def chosen(worth: FloatArray, budgets: Budgets) -> BoolArray:
     most = int(budgets.high.max())
     if most == 0:
         return labels
+    if 1 < most < m and np.all(budgets.low == most):
+        return _largest(worth, most)
     if most == 1:
         best = np.argmax(worth, axis=1)[:, None]
     elif most < m:
@@ -54,17 +56,48 @@ def chosen(worth: FloatArray, budgets: Budgets) -> BoolArray:
     return labels
 
 
-def apart(worth: FloatArray, labels: BoolArray, budgets: Budgets) -> FloatArray:
-    """Return how much worths must change for a row to take other entries."""
-    least = np.where(labels, worth, np.inf).min(axis=1, initial=np.inf)
-    most = np.where(labels, -np.inf, worth).max(axis=1, initial=-np.inf)
+def _largest(worth: FloatArray, count: int) -> BoolArray:
+    """Return which entries are the largest of their row."""
+    m = worth.shape[1]
+    # Whole rows are sorted faster than parted.
+    ranked = np.sort(worth, axis=1)
+    labels = np.asarray(worth >= ranked[:, m - count, None])
+    tied = np.flatnonzero(ranked[:, m - count - 1] == ranked[:, m - count])
+    if tied.size:
+        best = np.argpartition(worth[tied], m - count, axis=1)[:, m - count :]
+        labels[tied] = False
+        labels[tied[:, None], best] = True
+    return labels
+
+
+class Parted(NamedTuple):
+    """What parts the entries that rows take from those that they leave.
+
+    Attributes
+    ----------
+    by : ndarray of float, shape (rows,)
+        How much worths must change for a row to take others.
+    taken, left : ndarray of int, shape (rows,)
+        The entry that is taken and worth least, and that which is left and worth most.
+    """
+
+    by: FloatArray
+    taken: IndexArray
+    left: IndexArray
+
+
+def parted(worth: FloatArray, labels: BoolArray, budgets: Budgets) -> Parted:
+    """Return what parts the entries that rows take from those that they leave."""
+    rows = np.arange(worth.shape[0])
+    inside, outside = np.where(labels, worth, np.inf), np.where(labels, -np.inf, worth)
+    taken, left = np.argmin(inside, axis=1), np.argmax(outside, axis=1)
+    least, most = inside[rows, taken], outside[rows, left]
+    by = least - most
     free = budgets.low < budgets.high
     if np.any(free):  # what is worth nothing may come or go
         nothing = np.minimum(np.abs(least), np.abs(most))
-        return np.asarray(
-            np.where(free, np.minimum(least - most, nothing), least - most)
-        )
-    return np.asarray(least - most)
+        by = np.where(free, np.minimum(by, nothing), by)
+    return Parted(by, taken, left)
 
 
 def prices(
