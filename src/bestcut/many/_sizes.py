@@ -19,14 +19,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestcut._types import EPS, BoolArray, CountArray, FloatArray
+from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
 from bestcut.many._column_laws import Series, Weights, power_sums
 
 _ABOUT = 1e-10  # of a score: what weights may leave out at sizes that are tried
 _SORTED = 4096  # entries that are ranked at every size
-_FAR = 64  # entries in so many: sizes farther apart are told by a sample
-_SAMPLE = 2048  # entries of it
+_SAMPLE = 2048  # entries of a sample, by which prices far from the middle are told
+_FAR = 4.0  # times what the sample mistakes the place by
 _BESIDE = 0.25  # of the difference of two prices: how far others may be outside it
+_FEW = 128  # entries that are not worth to be left aside
 _WORTHWHILE = 0.7  # of the entries: if more are open, they stay as they are
 _POWERS = 16  # more than any series has
 _ROUNDS = 32  # eps of what is summed: more than sums by pairs lose
@@ -220,34 +221,29 @@ class Sizes:
 
     def _price(self, worth: FloatArray, size: FloatArray, part: _Part) -> FloatArray:
         """Return about what one entry more is worth, besides those of a size."""
-        open_yet = self.entries - part.inside
-        place = np.clip(size - part.inside, 0.0, open_yet)
-        price = np.zeros(size.size)
-        far = np.abs(size - self.middle) > worth.shape[1] / _FAR
-        for c, (row, count) in enumerate(zip(worth, place.tolist(), strict=True)):
-            row = row[: self.entries[c]] if part.p is self.whole.p else row
-            if not row.size:
-                continue
-            if far[c] and row.size > _SORTED:
-                every = row.size // _SAMPLE
-                row, count = row[::every], count / every
-            m = row.size
-            above = min(max(m - round(count), 0), m - 1)  # the count-th from above
-            below = max(above - 1, 0)
-            if count >= m:
-                price[c] = row.min()
-            elif count < 1.0:
-                price[c] = row.max()
-            else:
-                ranked = np.partition(row, (below, above))
-                price[c] = (ranked[below] + ranked[above]) / 2
+        place = np.clip(size - part.inside, 0.0, self.entries - part.inside)
+        m = worth.shape[1]
+        if m <= _SORTED:
+            price = _between_places(np.sort(worth, axis=1), place)
+        else:
+            # A sample mistakes the place by about the root of `every` times it.
+            every = m // _SAMPLE
+            far = np.abs(size - self.middle) > _FAR * np.sqrt(place * every + 1.0)
+            price = np.zeros(size.size)
+            for c, (row, count) in enumerate(zip(worth, place, strict=True)):
+                step = every if far[c] else 1
+                some, at = row[::step], np.array([count // step])
+                places = _places(at, some.size)
+                ranked = np.partition(some, (int(places[0][0]), int(places[1][0])))
+                price[c] = _between_places(ranked[None], at)[0]
         return np.clip(np.where(np.isfinite(price), price, 0.0), part.least, part.most)
 
     def _narrow(self, below: _Looked, above: _Looked) -> None:
         """Keep the entries whose place is open between two sizes."""
         part = self.parts[-1]
         powers = max(below.powers, above.powers) + 1
-        if not below.powers or below.worth.shape != part.p.shape:
+        few = part.p.shape[1] <= _FEW
+        if few or not below.powers or below.worth.shape != part.p.shape:
             return
         prices = np.stack([below.at.price, above.at.price])
         beside = _BESIDE * np.abs(prices[0] - prices[1])
@@ -279,3 +275,20 @@ class Sizes:
                 error=part.error + below.error + above.error,
             )
         )
+
+
+def _places(count: FloatArray, m: int) -> tuple[IndexArray, IndexArray]:
+    """Return where the next and the last of some largest are, among m that rise."""
+    last = np.clip(m - count, 0, m - 1).astype(np.intp)
+    return np.maximum(last - 1, 0), last
+
+
+def _between_places(ranked: FloatArray, count: FloatArray) -> FloatArray:
+    """Return what is between the last of some largest and the next."""
+    m = ranked.shape[1]
+    if not m:
+        return np.zeros(count.size)
+    rows = np.arange(count.size)
+    after, last = (ranked[rows, x] for x in _places(count, m))
+    after = np.where((count >= m) | ~np.isfinite(after), last, after)  # no next one
+    return np.asarray((last + np.where(count < 1, last, after)) / 2)
