@@ -729,6 +729,19 @@ def one_class(shape: tuple[int, ...]) -> ValueError:
     )
 
 
+def not_a_column_per_class(name: str, shape: tuple[int, ...]) -> ValueError:
+    """Return the refusal of an array that has no column for each class."""
+    cure = f"Reshape it, `{name}.reshape(-1, n_classes)`."
+    if len(shape) == 1:
+        cure = (
+            "For the probability of one class call `bestcut.decide`; for two classes "
+            f"pass `np.column_stack([1 - {name}, {name}])`."
+        )
+    return ValueError(
+        f"`{name}` must be 2-D, a column for each class; got shape {shape}. {cure}"
+    )
+
+
 def rows_do_not_sum_to_one(name: str, sums: Any, off: BoolArray) -> ValueError:
     """Return the refusal of rows that are no distribution over classes."""
     at = int(np.argmax(off))
@@ -829,6 +842,24 @@ def needs_per_row(name: str) -> ValueError:
     """Return the refusal of an option that belongs to row budgets."""
     return ValueError(
         f"`{name}` is for row budgets: pass `per_row` too, or leave it out."
+    )
+
+
+def sparse_without_budget(kind: str, shape: tuple[int, ...]) -> TypeError:
+    """Return the refusal of a sparse matrix whose rows take any number of labels."""
+    return TypeError(
+        "`Y_proba` may be a sparse matrix only with `per_row`, the number of labels "
+        f"that each row is given; got a {kind} of shape {shape}: pass "
+        "`per_row=...` with average='macro' or 'micro', pass `Y_proba.toarray()`, or "
+        "decide each row or column by itself with `bestcut.decide_each`."
+    )
+
+
+def sparse_predictions(kind: str) -> TypeError:
+    """Return the refusal to score what is sparse."""
+    return TypeError(
+        "`Y_proba` must be a dense matrix, or draws of each column, where predictions "
+        f"are scored; got a {kind}: pass `Y_proba.toarray()`."
     )
 
 

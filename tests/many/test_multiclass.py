@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from bestcut import multiclass
+from bestcut.metrics import from_counts, get
 
 GOOD = [[0.5, 0.5], [0.3, 0.7]]
 P = np.random.default_rng(0).dirichlet([0.5, 1.0, 2.0], size=20)
@@ -63,6 +64,34 @@ def test_more_classes_than_rows():
     assert found.n_predicted.sum() == 2
 
 
+def test_a_column_of_probabilities_is_two_classes_as_the_refusal_says():
+    p = np.array([0.2, 0.7, 0.6])
+    found = multiclass.decide(np.column_stack([1 - p, p]))
+    assert found.labels.tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_a_gap_says_what_it_was_proved_for(average):
+    def stubborn(tp, fp, fn, tn):  # which cannot be followed, nor seen at every cell
+        return np.interp(tp / (tp + fp + fn + 1.0), [0, 1], [0, 1])
+
+    metric = from_counts(stubborn, "stubborn", smooth=True)
+    p = np.tile(P, (15, 1))
+    for given, chosen, scope, shown in (
+        (p, metric, "cuts", " over cuts])"),
+        (P[:8], metric, "predictions", "])"),
+        (p, get("jaccard"), "predictions", "])"),
+        (p, get("f1"), "predictions", "])"),
+    ):
+        found = multiclass.decide(given, chosen, average=average)
+        assert found.gap_scope == scope
+        assert repr(found) == (
+            f"MulticlassDecision({average} {chosen.name}: {len(given)} rows, "
+            f"3 classes, expected score {found.expected_score:.6g} "
+            f"[error {found.error:.1e}, gap {found.gap:.1e}{shown}"
+        )
+
+
 def test_classes_may_be_of_several_types():
     names = np.array(["a", 3], dtype=object)
     found = multiclass.decide(GOOD, classes=names)
@@ -75,6 +104,19 @@ def test_classes_may_be_of_several_types():
     [
         ({"P": [[0.5, 0.4], [0.5, 0.5]]}, ValueError, "row 0 sums to 0.9. Divide it"),
         ({"P": [[1.0], [1.0]]}, ValueError, "two or more classes; got shape"),
+        (
+            {"P": [0.2, 0.8]},
+            ValueError,
+            r"`P` must be 2-D, a column for each class; got shape \(2,\)\. For the "
+            r"probability of one class call `bestcut\.decide`; for two classes pass "
+            r"`np\.column_stack\(\[1 - P, P\]\)`\.$",
+        ),
+        (
+            {"P": [[[0.2, 0.8]]]},
+            ValueError,
+            r"a column for each class; got shape \(1, 1, 2\)\. Reshape it, "
+            r"`P\.reshape\(-1, n_classes\)`\.$",
+        ),
         ({"P": [[np.nan, 1.0]]}, ValueError, r"got P\[0, 0\] = nan"),
         (
             {"P": sparse.csr_array(np.array([[-0.1, 1.1]]))},
