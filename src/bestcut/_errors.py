@@ -1094,7 +1094,16 @@ def no_probabilities(model: str) -> AttributeError:
 
 def not_two_classes(classes: Sequence[Any]) -> ValueError:
     """Return the refusal of an expected score of more or fewer classes."""
-    return ValueError(f"an expected score needs two classes; got {classes}.")
+    cure = " Pass average='macro' for the mean over classes." if classes[2:] else ""
+    return ValueError(f"an expected score needs two classes; got {classes}.{cure}")
+
+
+def no_positive_class(average: str, pos_label: Any) -> ValueError:
+    """Return the refusal of a positive class where every class is one in turn."""
+    return ValueError(
+        f"`pos_label` must be None with average={average!r}, which takes each class "
+        f"against the rest; got {pos_label!r}. Leave one of the two out."
+    )
 
 
 # --- reports -------------------------------------------------------------------------
