@@ -969,6 +969,14 @@ def only_for_two_classes(names: Sequence[str], n_classes: int) -> ValueError:
     )
 
 
+def weights_of_two_classes() -> ValueError:
+    """Return the refusal of weights of classes where only one of them is scored."""
+    return ValueError(
+        "`weights` must be None with two classes, of which the metric is that of the "
+        "positive one and no mean; leave it out."
+    )
+
+
 def not_one_score_per_class(
     response: str, shape: tuple[int, ...], n_classes: int
 ) -> ValueError:
