@@ -1,4 +1,8 @@
-"""Tests and examples that need an engine run where there is one."""
+"""Tests and examples that need an engine run where there is one.
+
+Processes that run tests side by side have one thread each for linear algebra: more
+would wait for each other, and waiting takes as much of a processor as working.
+"""
 
 import os
 import re
@@ -10,6 +14,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # before anything imports NumPy
+    for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(_threads, "1")
 
 _ENGINES = {"dask": "dask", "spark": "pyspark"}
 collect_ignore = [

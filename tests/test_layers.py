@@ -1,6 +1,7 @@
 """Borders: who imports from whom, and what is private to a folder."""
 
 import ast
+from functools import cache
 
 import pytest
 
@@ -16,8 +17,10 @@ def module_of(path):
     return parts[:-1] if parts[-1] == "__init__" else parts
 
 
+@cache
 def imported(path):
-    """Yield what a file imports from the package: modules, or names in them."""
+    """Return what a file imports from the package: modules, or names in them."""
+    found = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -26,9 +29,10 @@ def imported(path):
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         else:
             continue
-        yield from (
+        found += [
             tuple(name.split(".")[1:]) for name in names if name.startswith("bestcut.")
-        )
+        ]
+    return found
 
 
 def trespasses(path, own):

@@ -12,10 +12,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import bestcut
+from bestcut import multiclass
 from bestcut.estimators import ExpectedMetricClassifier, PluginThresholdClassifier
-from bestcut.metrics import FBeta, from_counts
+from bestcut.metrics import FBeta, from_counts, get
 from bestcut.scorers import make_expected_scorer
-from estimators.known import KnownModel, X, Y
+from estimators.known import FLOWER_NAMES, FLOWERS, KINDS, KnownModel, X, Y
 
 TRAIN, TEST = slice(0, 160), slice(160, None)
 
@@ -120,12 +121,98 @@ def test_expected_and_realised_agree_on_average_if_probabilities_are_right():
     assert abs(np.mean(gaps)) < 3 * np.std(gaps) / np.sqrt(400)
 
 
+# --- several classes -----------------------------------------------------------------
+
+OLD, NEW = slice(0, 90), slice(90, None)  # of the flowers
+
+
+def flowers(model=None, names=FLOWER_NAMES):
+    """Return a model of three kinds of flowers."""
+    model = GaussianNB() if model is None else model
+    return model.fit(FLOWERS[OLD], names[KINDS[OLD]])
+
+
+@pytest.mark.parametrize("names", [FLOWER_NAMES, np.array([5, 1, 7])], ids=str)
+@pytest.mark.parametrize("metric", ["f1", "mcc", "accuracy", FBeta(beta=2)])
+def test_of_several_classes_it_is_the_expected_mean_over_them(metric, names):
+    model = flowers(names=names)
+    p, predicted = model.predict_proba(FLOWERS[NEW]), model.predict(FLOWERS[NEW])
+    scorer = make_expected_scorer(metric, average="macro")
+    each = [
+        bestcut.expected_score(p[:, j], predicted == label, metric)
+        for j, label in enumerate(model.classes_)
+    ]
+    found = scorer(model, FLOWERS[NEW])
+    assert found == pytest.approx(np.mean(each), rel=1e-14)
+    assert found == multiclass.expected_score(
+        p, predicted, metric, classes=model.classes_
+    )
+    assert scorer(model, FLOWERS[NEW], "anything") == found
+
+
+@pytest.mark.parametrize("metric", ["f1", "gmean", "squared_count_error"])
+def test_no_classes_expect_more_than_the_decision_and_its_gap(metric):
+    scorer = make_expected_scorer(metric, average="macro")
+    best = flowers(ExpectedMetricClassifier(GaussianNB(), metric, calibration=None))
+    decision, sign = best.decide(FLOWERS[NEW]), get(metric).sign
+    own, usual = (scorer(model, FLOWERS[NEW]) for model in (best, flowers()))
+    assert own == pytest.approx(sign * decision.expected_score, rel=1e-12)
+    assert usual <= own + decision.error + decision.gap
+    assert (own < 0) == (metric == "squared_count_error")  # a loss, with a minus
+
+
+def test_of_two_classes_the_mean_is_that_of_both():
+    model = GaussianNB().fit(X[TRAIN], Y[TRAIN])
+    both = [make_expected_scorer(pos_label=label)(model, X[TEST]) for label in (0, 1)]
+    mean = make_expected_scorer(average="macro")(model, X[TEST])
+    assert mean == pytest.approx(np.mean(both), rel=1e-14)
+    assert mean != both[1]
+
+
+def test_of_several_classes_expected_and_realised_scores_are_near():
+    found = cross_validate(
+        GaussianNB(),
+        FLOWERS,
+        FLOWER_NAMES[KINDS],
+        scoring={
+            "expected": make_expected_scorer("f1", average="macro"),
+            "realised": "f1_macro",
+        },
+        cv=3,
+        error_score="raise",
+    )
+    assert np.all(np.abs(found["test_expected"] - found["test_realised"]) < 0.25)
+
+
+@pytest.mark.parametrize("average", ["micro", "weighted", 3])
+def test_other_averages_are_refused_at_once(average):
+    message = f"`average` {average!r} is not known"
+    with pytest.raises(ValueError, match=message):
+        make_expected_scorer(average=average)
+
+
+def test_a_mean_over_classes_has_no_positive_class():
+    message = (
+        "`pos_label` must be None with average='macro', which takes each class against "
+        "the rest; got 'spam'. Leave one of the two out."
+    )
+    with pytest.raises(ValueError, match=re.escape(message)):
+        make_expected_scorer(average="macro", pos_label="spam")
+
+
+# --- what scorers are, and what they refuse ------------------------------------------
+
+
 def test_pickling_and_repr():
     scorer = make_expected_scorer("mcc", pos_label="spam")
     model = GaussianNB().fit(X, np.where(Y, "spam", "ham"))
     assert pickle.loads(pickle.dumps(scorer))(model, X) == scorer(model, X)
     assert repr(scorer) == "make_expected_scorer('mcc', pos_label='spam')"
     assert repr(make_expected_scorer()) == "make_expected_scorer('f1')"
+    macro = make_expected_scorer(average="macro")
+    assert repr(macro) == "make_expected_scorer('f1', average='macro')"
+    model = flowers()
+    assert pickle.loads(pickle.dumps(macro))(model, FLOWERS) == macro(model, FLOWERS)
 
 
 def test_wrong_metrics_are_refused_at_once():
@@ -151,7 +238,8 @@ def test_wrong_metrics_are_refused_at_once():
             np.arange(Y.size) % 3,
             {},
             ValueError,
-            "an expected score needs two classes; got [0, 1, 2].",
+            "an expected score needs two classes; got [0, 1, 2]. Pass average='macro' "
+            "for the mean over classes.",
         ),
         (
             GaussianNB(),

@@ -729,6 +729,19 @@ def one_class(shape: tuple[int, ...]) -> ValueError:
     )
 
 
+def not_a_column_per_class(name: str, shape: tuple[int, ...]) -> ValueError:
+    """Return the refusal of an array that has no column for each class."""
+    cure = f"Reshape it, `{name}.reshape(-1, n_classes)`."
+    if len(shape) == 1:
+        cure = (
+            "For the probability of one class call `bestcut.decide`; for two classes "
+            f"pass `np.column_stack([1 - {name}, {name}])`."
+        )
+    return ValueError(
+        f"`{name}` must be 2-D, a column for each class; got shape {shape}. {cure}"
+    )
+
+
 def rows_do_not_sum_to_one(name: str, sums: Any, off: BoolArray) -> ValueError:
     """Return the refusal of rows that are no distribution over classes."""
     at = int(np.argmax(off))
@@ -829,6 +842,24 @@ def needs_per_row(name: str) -> ValueError:
     """Return the refusal of an option that belongs to row budgets."""
     return ValueError(
         f"`{name}` is for row budgets: pass `per_row` too, or leave it out."
+    )
+
+
+def sparse_without_budget(kind: str, shape: tuple[int, ...]) -> TypeError:
+    """Return the refusal of a sparse matrix whose rows take any number of labels."""
+    return TypeError(
+        "`Y_proba` may be a sparse matrix only with `per_row`, the number of labels "
+        f"that each row is given; got a {kind} of shape {shape}: pass "
+        "`per_row=...` with average='macro' or 'micro', pass `Y_proba.toarray()`, or "
+        "decide each row or column by itself with `bestcut.decide_each`."
+    )
+
+
+def sparse_predictions(kind: str) -> TypeError:
+    """Return the refusal to score what is sparse."""
+    return TypeError(
+        "`Y_proba` must be a dense matrix, or draws of each column, where predictions "
+        f"are scored; got a {kind}: pass `Y_proba.toarray()`."
     )
 
 
@@ -935,6 +966,14 @@ def only_for_two_classes(names: Sequence[str], n_classes: int) -> ValueError:
         f"With more than two classes there is no positive one, and {listed} must be "
         f"left at the default; `y` has {n_classes} classes. To decide about one class, "
         "fit on `y == label`."
+    )
+
+
+def weights_of_two_classes() -> ValueError:
+    """Return the refusal of weights of classes where only one of them is scored."""
+    return ValueError(
+        "`weights` must be None with two classes, of which the metric is that of the "
+        "positive one and no mean; leave it out."
     )
 
 
@@ -1063,7 +1102,16 @@ def no_probabilities(model: str) -> AttributeError:
 
 def not_two_classes(classes: Sequence[Any]) -> ValueError:
     """Return the refusal of an expected score of more or fewer classes."""
-    return ValueError(f"an expected score needs two classes; got {classes}.")
+    cure = " Pass average='macro' for the mean over classes." if classes[2:] else ""
+    return ValueError(f"an expected score needs two classes; got {classes}.{cure}")
+
+
+def no_positive_class(average: str, pos_label: Any) -> ValueError:
+    """Return the refusal of a positive class where every class is one in turn."""
+    return ValueError(
+        f"`pos_label` must be None with average={average!r}, which takes each class "
+        f"against the rest; got {pos_label!r}. Leave one of the two out."
+    )
 
 
 # --- reports -------------------------------------------------------------------------

@@ -6,9 +6,9 @@ fails them too.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from numbers import Integral, Rational, Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from bestcut import _errors as errors
 from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
 
 _LARGEST = 1e150  # so that a product of two is a number, too
+
+#: The sentence that refuses an array of another shape than a matrix's.
+NotTwoDimensional: TypeAlias = Callable[[str, tuple[int, ...]], ValueError]
 
 
 def check_real_array(values: Any, *, name: str, cure: str = "") -> FloatArray:
@@ -74,7 +77,12 @@ def check_probabilities(values: Any, *, name: str = "y_proba") -> FloatArray:
     return array
 
 
-def check_matrix(values: Any, *, name: str = "y_proba") -> FloatArray:
+def check_matrix(
+    values: Any,
+    *,
+    name: str = "y_proba",
+    refusal: NotTwoDimensional = errors.not_two_dimensional,
+) -> FloatArray:
     """Return `values` as a 2-D float64 array of probabilities."""
     array = check_real_array(
         values,
@@ -82,7 +90,7 @@ def check_matrix(values: Any, *, name: str = "y_proba") -> FloatArray:
         cure=f"Convert it first, for example with `{name}.astype(float)`.",
     )
     if array.ndim != 2:
-        raise errors.not_two_dimensional(name, array.shape)
+        raise refusal(name, array.shape)
     bad = ~((array >= 0.0) & (array <= 1.0))
     if bad.any():
         raise errors.not_probabilities(name, array, bad)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._validation import check_positive_class
+from bestcut._validation import check_option, check_positive_class
+from bestcut.many import multiclass
 from bestcut.metrics import Metric, get
 from bestcut.scores import expected_score
+
+_AVERAGES = ("macro",)
 
 
 class ExpectedScorer:
@@ -20,32 +24,42 @@ class ExpectedScorer:
     better: a loss comes with a minus.
     """
 
-    def __init__(self, metric: Metric, pos_label: Any = None) -> None:
-        self.metric, self.pos_label = metric, pos_label
+    def __init__(
+        self, metric: Metric, pos_label: Any = None, average: str | None = None
+    ) -> None:
+        self.metric, self.pos_label, self.average = metric, pos_label, average
 
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:
         """Return the expected score of ``estimator.predict(X)``."""
         if not hasattr(estimator, "predict_proba"):
             raise errors.no_probabilities(type(estimator).__name__)
-        classes = np.asarray(estimator.classes_)
+        of = self._of_one_class if self.average is None else self._of_all_classes
+        score = of(estimator, X, np.asarray(estimator.classes_))
+        return score if self.metric.greater_is_better else -score
+
+    def _of_one_class(self, estimator: Any, X: Any, classes: NDArray[Any]) -> float:
+        """Return the expected metric of the positive class."""
         if classes.size != 2:
             raise errors.not_two_classes(classes.tolist())
         label = classes[1] if self.pos_label is None else self.pos_label
         check_positive_class(label, classes)
         column = int(np.flatnonzero(classes == label)[0])
         p = np.asarray(estimator.predict_proba(X))[:, column]
-        score = expected_score(
-            p, np.asarray(estimator.predict(X)) == label, self.metric
-        )
-        return score if self.metric.greater_is_better else -score
+        return expected_score(p, np.asarray(estimator.predict(X)) == label, self.metric)
+
+    def _of_all_classes(self, estimator: Any, X: Any, classes: NDArray[Any]) -> float:
+        """Return the expected mean of the metric over classes."""
+        p, predicted = estimator.predict_proba(X), estimator.predict(X)
+        return multiclass.expected_score(p, predicted, self.metric, classes=classes)
 
     def __repr__(self) -> str:
-        label = "" if self.pos_label is None else f", pos_label={self.pos_label!r}"
-        return f"make_expected_scorer({self.metric.name!r}{label})"
+        given = {"average": self.average, "pos_label": self.pos_label}
+        options = [f", {k}={v!r}" for k, v in given.items() if v is not None]
+        return f"make_expected_scorer({self.metric.name!r}{''.join(options)})"
 
 
 def make_expected_scorer(
-    metric: str | Metric = "f1", *, pos_label: Any = None
+    metric: str | Metric = "f1", *, average: str | None = None, pos_label: Any = None
 ) -> ExpectedScorer:
     """Make a scikit-learn scorer of the expected metric, which needs no labels.
 
@@ -55,8 +69,14 @@ def make_expected_scorer(
     ----------
     metric : str or Metric, default="f1"
         What to expect. A loss is returned with a minus, as scikit-learn wants it.
+    average : {"macro"}, optional
+        The mean of the metric over classes, each against the rest, as
+        `bestcut.multiclass.expected_score` has it and, of labels, ``"f1_macro"``. Any
+        number of classes will do then. If None, there must be two, and the metric is
+        that of the positive one.
     pos_label : int, float, bool or str, optional
-        The positive class; the second of the classifier's classes if None.
+        The positive class; the second of the classifier's classes if None. It is
+        refused with `average`.
 
     Returns
     -------
@@ -77,5 +97,18 @@ def make_expected_scorer(
     >>> model = LogisticRegression().fit(X[:200], y[:200])
     >>> round(make_expected_scorer("f1")(model, X[200:]), 2)
     0.91
+
+    More than two classes:
+
+    >>> X, y = make_classification(n_samples=600, n_informative=4, n_classes=3,
+    ...                            random_state=0)
+    >>> model = LogisticRegression().fit(X[:400], y[:400])
+    >>> round(make_expected_scorer("f1", average="macro")(model, X[400:]), 2)
+    0.75
     """
-    return ExpectedScorer(get(metric), pos_label)
+    chosen = get(metric)
+    if average is not None:
+        check_option(average, _AVERAGES, name="average")
+        if pos_label is not None:
+            raise errors.no_positive_class(average, pos_label)
+    return ExpectedScorer(chosen, pos_label, average)

@@ -13,6 +13,8 @@ from bestcut.estimators import ExpectedMetricClassifier, PluginThresholdClassifi
 X, Y = make_classification(
     n_samples=240, n_features=5, weights=[0.7], flip_y=0.1, random_state=0
 )
+# Enough where nothing is about the number of rows: calibration takes half as long.
+FEW, FEW_Y = X[:110], Y[:110]
 NAMES = [f"x{i}" for i in range(5)]
 
 
@@ -96,7 +98,8 @@ each_way = pytest.mark.parametrize(
     ],
 )
 each_way_of_classes = pytest.mark.parametrize(
-    "make", [batch, fixed, posterior, posterior_fixed]
+    "make",
+    [batch, fixed, posterior, pytest.param(posterior_fixed, marks=pytest.mark.slow)],
 )
 
 

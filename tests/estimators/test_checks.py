@@ -44,6 +44,16 @@ ESTIMATORS = [
         NOT_AT_HALF,
     ),
     (
+        ExpectedMetricClassifier(LinearSVC(), calibration="sigmoid", cv=2),
+        NOT_AT_HALF,
+    ),
+    (PluginThresholdClassifier(INNER), NOT_AT_HALF | FEW_ROWS),
+    (PluginThresholdClassifier(INNER, "jaccard", cv=3), {}),
+    (PluginThresholdClassifier(INNER, cv="holdout", random_state=0), NOT_AT_HALF),
+]
+# These differ from one of the above in a single way, or have what several of them have.
+VARIANTS = [
+    (
         OfTwoClasses(INNER, calibration="posterior", cv=3, n_draws=10),
         BATCH | NOT_AT_HALF,
     ),
@@ -53,16 +63,6 @@ ESTIMATORS = [
         ),
         NOT_AT_HALF,
     ),
-    (
-        ExpectedMetricClassifier(LinearSVC(), calibration="sigmoid", cv=2),
-        NOT_AT_HALF,
-    ),
-    (PluginThresholdClassifier(INNER), NOT_AT_HALF | FEW_ROWS),
-    (PluginThresholdClassifier(INNER, "jaccard", cv=3), {}),
-    (PluginThresholdClassifier(INNER, cv="holdout", random_state=0), NOT_AT_HALF),
-]
-# These differ from one of the above in a single way.
-VARIANTS = [
     (OfTwoClasses(INNER, "accuracy", calibration=None), {}),
     # Row by row, but then two classes have the F1 of one of them.
     (

@@ -23,9 +23,9 @@ from sklearn.utils import get_tags
 
 import bestcut
 from estimators.known import (
+    FEW as X,
+    FEW_Y as Y,
     NAMES,
-    X,
-    Y,
     batch,
     each_frame,
     each_way,
@@ -47,16 +47,26 @@ LABELS = {
 
 
 @cache
-def predicted_by_number(make, **options):
-    """Return predictions of 0 and 1, which no name can change."""
-    return make(GaussianNB(), **options).fit(X, Y).predict(X)
+def fitted(make, **options):
+    """Return a model of the classes 0 and 1, and what it predicts."""
+    model = make(GaussianNB(), **options).fit(X, Y)
+    return model, model.predict(X)
+
+
+WEIGHT = np.where(np.arange(Y.size) % 4, 0.5, 3.0)
+
+
+@cache
+def weighted_probabilities(make):
+    """Return the probabilities of a model that learned with weights."""
+    return make(GaussianNB()).fit(X, Y, sample_weight=WEIGHT).predict_proba(X)
 
 
 @each_way
 @pytest.mark.parametrize("kind", LABELS)
 def test_any_two_labels(make, kind):
     names = LABELS[kind]
-    plain = predicted_by_number(make)
+    _, plain = fitted(make)
     model = make(GaussianNB()).fit(X, names[Y])
     predicted = model.predict(X)
     assert predicted.dtype == GaussianNB().fit(X, names[Y]).predict(X).dtype
@@ -64,7 +74,7 @@ def test_any_two_labels(make, kind):
     np.testing.assert_array_equal(model.classes_, names)
     for label, column in zip(names.tolist(), (0, 1), strict=True):
         chosen = make(GaussianNB(), pos_label=label).fit(X, names[Y])
-        by_number = predicted_by_number(make, pos_label=column)
+        _, by_number = fitted(make, pos_label=column)
         np.testing.assert_array_equal(chosen.predict(X), names[by_number])
 
 
@@ -82,20 +92,16 @@ def test_any_two_labels(make, kind):
     ids=["list", "pandas", "polars", "category", "odd index", "polars category"],
 )
 def test_labels_in_any_container(make, wrap):
-    names = np.array(["ham", "spam"])[Y]
-    model = make(GaussianNB()).fit(X, wrap(names.tolist()))
-    np.testing.assert_array_equal(
-        model.predict(X), make(GaussianNB()).fit(X, names).predict(X)
-    )
+    names = np.array(["ham", "spam"])
+    model = make(GaussianNB()).fit(X, wrap(names[Y].tolist()))
+    np.testing.assert_array_equal(model.predict(X), names[fitted(make)[1]])
 
 
 @each_way
 def test_a_column_of_labels_is_taken_with_scikit_learns_warning(make):
     with pytest.warns(UserWarning, match="A column-vector y was passed"):
         model = make(GaussianNB()).fit(X, Y[:, None])
-    np.testing.assert_array_equal(
-        model.predict(X), make(GaussianNB()).fit(X, Y).predict(X)
-    )
+    np.testing.assert_array_equal(model.predict(X), fitted(make)[1])
 
 
 @each_way
@@ -104,18 +110,18 @@ def test_a_column_of_labels_is_taken_with_scikit_learns_warning(make):
     [
         (
             np.column_stack([Y, 1 - Y]),
-            "takes one label per row; got y of shape (240, 2). Use "
+            "takes one label per row; got y of shape (110, 2). Use "
             "ExpectedMetricMultilabelClassifier, or decide each column by itself with "
             "sklearn.multioutput.MultiOutputClassifier.",
         ),
         (
             sparse.csr_matrix(np.column_stack([Y, 1 - Y])),
-            "takes one label per row; got y of shape (240, 2).",
+            "takes one label per row; got y of shape (110, 2).",
         ),
         (X[:, 0], "Unknown label type: continuous"),
-        (np.zeros(240, int), "needs instances of two classes; got 1 class(es) [0]"),
+        (np.zeros(110, int), "needs instances of two classes; got 1 class(es) [0]"),
         (np.where(Y, 1.0, np.nan), "Input y contains NaN"),
-        (Y[:-1], "inconsistent numbers of samples: [240, 239]"),
+        (Y[:-1], "inconsistent numbers of samples: [110, 109]"),
     ],
     ids=["multilabel", "sparse", "continuous", "one", "nan", "short"],
 )
@@ -164,8 +170,8 @@ def test_an_unknown_positive_class_is_refused(make, label):
 def test_frames_and_feature_names(make, frame):
     rows = frame(dict(zip(NAMES, X.T, strict=True)))
     model = make(GaussianNB()).fit(rows, Y)
-    plain = make(GaussianNB()).fit(X, Y)
-    np.testing.assert_array_equal(model.predict(rows), plain.predict(X))
+    plain, predicted = fitted(make)
+    np.testing.assert_array_equal(model.predict(rows), predicted)
     np.testing.assert_array_equal(model.feature_names_in_, NAMES)
     assert model.n_features_in_ == plain.n_features_in_ == 5
     assert not hasattr(plain, "feature_names_in_")
@@ -246,27 +252,25 @@ class Curious(GaussianNB):
 @each_way
 @pytest.mark.parametrize("wrap", [np.array, list, pd.Series, pl.Series])
 def test_sample_weight_reaches_the_inner_model(make, wrap):
-    weight = np.where(np.arange(Y.size) % 4, 0.5, 3.0)
-    model = make(GaussianNB()).fit(X, Y, sample_weight=wrap(weight))
-    plain = make(GaussianNB()).fit(X, Y)
+    model = make(GaussianNB()).fit(X, Y, sample_weight=wrap(WEIGHT))
+    plain, _ = fitted(make)
     assert not np.array_equal(model.predict_proba(X), plain.predict_proba(X))
-    same = make(GaussianNB()).fit(X, Y, sample_weight=weight)
-    np.testing.assert_array_equal(model.predict_proba(X), same.predict_proba(X))
+    same = weighted_probabilities(make)
+    np.testing.assert_array_equal(model.predict_proba(X), same)
     if make is not holdout:
-        inner = GaussianNB().fit(X, Y, sample_weight=weight)
+        inner = GaussianNB().fit(X, Y, sample_weight=WEIGHT)
         np.testing.assert_array_equal(
             model.estimator_.predict_proba(X), inner.predict_proba(X)
         )
 
 
 def test_sample_weight_is_cut_with_the_rows():
-    weight = np.where(np.arange(Y.size) % 4, 0.5, 3.0)
     p = np.empty(Y.size)
     splits = list(KFold(3).split(X))
     for a, b in splits:
-        p[b] = GaussianNB().fit(X[a], Y[a], weight[a]).predict_proba(X[b])[:, 1]
+        p[b] = GaussianNB().fit(X[a], Y[a], WEIGHT[a]).predict_proba(X[b])[:, 1]
     model = batch(GaussianNB(), scope="fixed", cv=splits)
-    model.fit(X, Y, sample_weight=weight)
+    model.fit(X, Y, sample_weight=WEIGHT)
     decision = bestcut.decide(p)
     assert np.count_nonzero(p >= model.threshold_) == decision.n_positive
 
@@ -292,11 +296,10 @@ def test_what_has_one_entry_per_row_is_cut_and_the_rest_is_passed_on(make):
 
 @each_way
 def test_weights_of_a_step_of_an_inner_pipeline(make):
-    weight = np.where(np.arange(Y.size) % 4, 0.5, 3.0)
     inner = make_pipeline(StandardScaler(), GaussianNB())
-    model = make(inner).fit(X, Y, gaussiannb__sample_weight=weight)
+    model = make(inner).fit(X, Y, gaussiannb__sample_weight=WEIGHT)
     if make is not holdout:
-        direct = clone(inner).fit(X, Y, gaussiannb__sample_weight=weight)
+        direct = clone(inner).fit(X, Y, gaussiannb__sample_weight=WEIGHT)
         np.testing.assert_array_equal(
             model.estimator_.predict_proba(X), direct.predict_proba(X)
         )

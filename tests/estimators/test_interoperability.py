@@ -24,10 +24,12 @@ from sklearn.preprocessing import StandardScaler
 import bestcut
 from bestcut.metrics import FBeta, from_counts
 from estimators.known import (
+    FEW as X,
+    FEW_Y as Y,
     NAMES,
     KnownModel,
-    X,
-    Y,
+    X as ALL,
+    Y as ALL_Y,
     batch,
     each_way,
     fixed,
@@ -182,9 +184,9 @@ def test_an_ensemble(make):
 
 @each_way
 def test_a_frozen_model_is_not_fitted_again(make):
-    inner = GaussianNB().fit(X[:100], Y[:100])
+    inner = GaussianNB().fit(X[:50], Y[:50])
     before = inner.theta_.copy()
-    model = make(FrozenEstimator(inner)).fit(X[100:], Y[100:])
+    model = make(FrozenEstimator(inner)).fit(X[50:], Y[50:])
     np.testing.assert_array_equal(inner.theta_, before)
     np.testing.assert_array_equal(
         model.estimator_.predict_proba(X), inner.predict_proba(X)
@@ -291,10 +293,10 @@ def test_grid_search_over_metric_and_inner_parameters(make):
 @each_way
 def test_cross_validation(make):
     model = make(GaussianNB(), "balanced_accuracy")
-    scores = cross_val_score(model, X, Y, scoring="balanced_accuracy", cv=3)
+    scores = cross_val_score(model, ALL, ALL_Y, scoring="balanced_accuracy", cv=3)
     assert np.all(scores > 0.75)
-    p = cross_val_predict(model, X, Y, cv=3, method="predict_proba")
-    inner = cross_val_predict(GaussianNB(), X, Y, cv=3, method="predict_proba")
+    p = cross_val_predict(model, ALL, ALL_Y, cv=3, method="predict_proba")
+    inner = cross_val_predict(GaussianNB(), ALL, ALL_Y, cv=3, method="predict_proba")
     if keeps_probabilities(make):
         np.testing.assert_array_equal(p, inner)
 

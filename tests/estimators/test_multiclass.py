@@ -160,6 +160,20 @@ def test_two_classes_have_no_average():
 
 
 @each_way
+def test_weights_of_classes_are_those_of_the_mean(make):
+    # Two features leave the last two kinds of iris hard to tell apart.
+    weights = [1, 1, 5]
+    model = make(GaussianNB(), weights=weights).fit(X[TRAIN], NAMES[Y[TRAIN]])
+    p, decision = model.predict_proba(X[TEST]), model.decide(X[TEST])
+    expected = multiclass.decide(p, weights=weights, classes=NAMES)
+    np.testing.assert_array_equal(decision.labels, expected.labels)
+    assert decision.expected_score == expected.expected_score
+    plain = clone(model).set_params(weights=None).fit(X[TRAIN], NAMES[Y[TRAIN]])
+    counts = [np.sum(one.predict(X[TEST]) == NAMES[2]) for one in (model, plain)]
+    assert counts[0] > counts[1]
+
+
+@each_way
 def test_classes_may_have_names(make):
     model = make(GaussianNB()).fit(X[TRAIN], NAMES[Y[TRAIN]])
     plain = make(GaussianNB()).fit(X[TRAIN], Y[TRAIN])
@@ -358,6 +372,16 @@ def test_options_about_a_positive_class_are_refused(options, names):
         batch(NeverFitted(), **options).fit(X, Y)
 
 
+def test_weights_of_two_classes_are_refused():
+    message = (
+        "`weights` must be None with two classes, of which the metric is that of the "
+        "positive one and no mean; leave it out."
+    )
+    two = Y != 2
+    with pytest.raises(ValueError, match=re.escape(message)):
+        batch(NeverFitted(), weights=[1, 1]).fit(X[two], Y[two])
+
+
 def test_the_mean_is_no_other_goal():
     model = batch(GaussianNB(), goal=Mean()).fit(X, Y)
     np.testing.assert_array_equal(
@@ -371,6 +395,13 @@ def test_the_mean_is_no_other_goal():
         ({"average": "samples"}, ValueError, "`average` 'samples' is not known"),
         ({"average": None}, ValueError, "pass average='macro'"),
         ({"metric": "f3"}, ValueError, "`metric` 'f3' is not known"),
+        ({"weights": [1, 2]}, ValueError, "shape (3,); got shape (2,)"),
+        ({"weights": [1, -1, 1]}, ValueError, "got weights[1] = -1.0"),
+        (
+            {"weights": [1, 1, 1], "average": "micro"},
+            ValueError,
+            "`weights` is for average='macro'",
+        ),
         (
             {"metric": from_counts(lambda tp, fp, fn, tn: fp - tp, name="odd")},
             bestcut.SolverMismatchError,

@@ -99,10 +99,12 @@ def test_pickle_and_clone(make):
 
 @each_way
 def test_pipeline_search_and_cross_validation(make):
+    rows, y = X[TRAIN], Y[TRAIN]
     pipeline = make_pipeline(StandardScaler(), make(GaussianNB()))
-    scaled = StandardScaler().fit_transform(X)
+    scaled = StandardScaler().fit_transform(rows)
     np.testing.assert_array_equal(
-        pipeline.fit(X, Y).predict(X), make(GaussianNB()).fit(scaled, Y).predict(scaled)
+        pipeline.fit(rows, y).predict(rows),
+        make(GaussianNB()).fit(scaled, y).predict(scaled),
     )
     assert pipeline.classes_.tolist() == [0, 1, 2]
     search = GridSearchCV(
@@ -111,12 +113,12 @@ def test_pipeline_search_and_cross_validation(make):
         scoring="f1_macro",
         cv=2,
         error_score="raise",
-    ).fit(X, Y)
+    ).fit(rows, y)
     assert search.best_score_ == max(search.cv_results_["mean_test_score"])
-    scores = cross_val_score(make(GaussianNB()), X, Y, scoring="f1_macro", cv=3)
-    a, b = next(StratifiedKFold(3).split(X, Y))
-    labels = make(GaussianNB()).fit(X[a], Y[a]).predict(X[b])
-    assert scores[0] == f1_score(Y[b], labels, average="macro")
+    scores = cross_val_score(make(GaussianNB()), rows, y, scoring="f1_macro", cv=3)
+    a, b = next(StratifiedKFold(3).split(rows, y))
+    labels = make(GaussianNB()).fit(rows[a], y[a]).predict(rows[b])
+    assert scores[0] == f1_score(y[b], labels, average="macro")
 
 
 def test_tags_say_who_takes_more_than_two_classes():

@@ -259,12 +259,22 @@ def test_probabilities_are_those_of_the_classes():
 # --- one threshold -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "inner",
-    [GaussianNB(), DecisionTreeClassifier(max_depth=2, random_state=0), LinearSVC()],
-    ids=["smooth", "tied", "scores"],
-)
-@pytest.mark.parametrize("metric", ["f1", "mcc", "squared_count_error"])
+INNERS = {
+    "smooth": GaussianNB(),
+    "tied": DecisionTreeClassifier(max_depth=2, random_state=0),
+    "scores": LinearSVC(),
+}
+
+
+def models_and_metrics():
+    """Yield each model with each metric; each of both is fast once."""
+    for i, (name, inner) in enumerate(INNERS.items()):
+        for j, metric in enumerate(("f1", "mcc", "squared_count_error")):
+            marks = () if i == j else pytest.mark.slow
+            yield pytest.param(inner, metric, marks=marks, id=f"{name}-{metric}")
+
+
+@pytest.mark.parametrize(("inner", "metric"), list(models_and_metrics()))
 def test_the_threshold_is_the_best_on_calibrated_out_of_fold_scores(inner, metric):
     method = "predict_proba" if hasattr(inner, "predict_proba") else "decision_function"
     calibration, out, new = calibrated(inner, method)

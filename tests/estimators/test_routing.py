@@ -18,7 +18,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 import bestcut
 from bestcut.estimators import ExpectedMetricClassifier, PluginThresholdClassifier
 from bestcut.scorers import make_expected_scorer
-from estimators.known import X, Y
+from estimators.known import FEW as X, FEW_Y as Y
 
 WEIGHT = np.where(np.arange(Y.size) % 4, 0.5, 3.0)
 GROUPS = np.arange(Y.size) * 7 % 9
@@ -54,7 +54,15 @@ WAYS = {
     ),
     "folds": lambda inner, **kw: PluginThresholdClassifier(inner, **{"cv": 3, **kw}),
 }
-each_way = pytest.mark.parametrize("make", WAYS.values(), ids=WAYS)
+each_way = pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(
+            make, id=name, marks=pytest.mark.slow if name == "posterior fixed" else ()
+        )
+        for name, make in WAYS.items()
+    ],
+)
 with_splitter = pytest.mark.parametrize(
     "make",
     [WAYS["fixed"], WAYS["posterior fixed"], WAYS["folds"]],

@@ -1,4 +1,4 @@
-"""bestcut.multiclass: what is taken in, and what is refused with which words."""
+"""bestcut.multiclass: what is taken in, what is refused, and how intervals cover."""
 
 import pickle
 
@@ -7,8 +7,10 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.metrics import f1_score
 
-from bestcut import multiclass
+from bestcut import multiclass, multilabel
+from bestcut.metrics import from_counts, get
 
 GOOD = [[0.5, 0.5], [0.3, 0.7]]
 P = np.random.default_rng(0).dirichlet([0.5, 1.0, 2.0], size=20)
@@ -63,6 +65,34 @@ def test_more_classes_than_rows():
     assert found.n_predicted.sum() == 2
 
 
+def test_a_column_of_probabilities_is_two_classes_as_the_refusal_says():
+    p = np.array([0.2, 0.7, 0.6])
+    found = multiclass.decide(np.column_stack([1 - p, p]))
+    assert found.labels.tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_a_gap_says_what_it_was_proved_for(average):
+    def stubborn(tp, fp, fn, tn):  # which cannot be followed, nor seen at every cell
+        return np.interp(tp / (tp + fp + fn + 1.0), [0, 1], [0, 1])
+
+    metric = from_counts(stubborn, "stubborn", smooth=True)
+    p = np.tile(P, (15, 1))
+    for given, chosen, scope, shown in (
+        (p, metric, "cuts", " over cuts])"),
+        (P[:8], metric, "predictions", "])"),
+        (p, get("jaccard"), "predictions", "])"),
+        (p, get("f1"), "predictions", "])"),
+    ):
+        found = multiclass.decide(given, chosen, average=average)
+        assert found.gap_scope == scope
+        assert repr(found) == (
+            f"MulticlassDecision({average} {chosen.name}: {len(given)} rows, "
+            f"3 classes, expected score {found.expected_score:.6g} "
+            f"[error {found.error:.1e}, gap {found.gap:.1e}{shown}"
+        )
+
+
 def test_classes_may_be_of_several_types():
     names = np.array(["a", 3], dtype=object)
     found = multiclass.decide(GOOD, classes=names)
@@ -75,6 +105,19 @@ def test_classes_may_be_of_several_types():
     [
         ({"P": [[0.5, 0.4], [0.5, 0.5]]}, ValueError, "row 0 sums to 0.9. Divide it"),
         ({"P": [[1.0], [1.0]]}, ValueError, "two or more classes; got shape"),
+        (
+            {"P": [0.2, 0.8]},
+            ValueError,
+            r"`P` must be 2-D, a column for each class; got shape \(2,\)\. For the "
+            r"probability of one class call `bestcut\.decide`; for two classes pass "
+            r"`np\.column_stack\(\[1 - P, P\]\)`\.$",
+        ),
+        (
+            {"P": [[[0.2, 0.8]]]},
+            ValueError,
+            r"a column for each class; got shape \(1, 1, 2\)\. Reshape it, "
+            r"`P\.reshape\(-1, n_classes\)`\.$",
+        ),
         ({"P": [[np.nan, 1.0]]}, ValueError, r"got P\[0, 0\] = nan"),
         (
             {"P": sparse.csr_array(np.array([[-0.1, 1.1]]))},
@@ -129,3 +172,34 @@ def test_simulated_averages_are_inside_the_interval():
     score = np.mean(2 * tp / (total + found.n_predicted[:, None]), axis=0)
     # Standard errors: of 2000 batches 0.007, of the 4000 draws 0.005.
     assert 0.875 <= np.mean((score >= low) & (score <= high)) <= 0.925
+
+
+@pytest.mark.slow
+def test_intervals_cover_as_often_as_they_say_and_independent_columns_do_not():
+    # 100 batches with 20 truths each: a standard error of 0.007, and of the 4000 draws
+    # of an interval 0.005.
+    rng = np.random.default_rng(8)
+    rows, count, truths = 200, 5, 20
+    inside, inside_naive, widths = [], [], []
+    for _ in range(100):
+        p = rng.dirichlet(np.full(count, 0.3), size=rows)
+        labels = multiclass.decide(p, "f1").labels
+        one = np.eye(count, dtype=bool)[labels]
+        low, high = multiclass.score_distribution(p, labels, "f1").interval(0.9)
+        naive = multilabel.score_distribution(p, one, "f1", average="macro")
+        naive_low, naive_high = naive.interval(0.9)
+        widths.append((naive_high - naive_low) / (high - low))
+        edges = np.cumsum(p, axis=1)[:, :-1]
+        truth = np.sum(rng.random((truths, rows, 1)) >= edges, axis=2)
+        for y in truth:
+            score = f1_score(
+                y, labels, average="macro", labels=range(count), zero_division=0
+            )
+            inside.append(low <= score <= high)
+            inside_naive.append(naive_low <= score <= naive_high)
+    assert len(inside) == 2000
+    assert 0.88 <= np.mean(inside) <= 0.92
+    # The classes of a row exclude each other: a row that is right for its own class is
+    # right for all others too, so that their scores rise and fall together.
+    assert max(widths) < 0.85
+    assert np.mean(inside_naive) < 0.84

@@ -1,6 +1,7 @@
 """bestcut.multilabel: each average as defined, exactly, and before the labels."""
 
 import pickle
+import re
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import sparse
 from sklearn import metrics as sk
 
 import bestcut
@@ -391,6 +393,32 @@ def test_predictions_must_fit(call):
     for average, shape in (("samples", (0, 3)), ("macro", (3, 0))):
         with pytest.raises(ValueError, match="something to average over"):
             function(np.zeros(shape), np.zeros(shape), average=average)
+
+
+@each_average
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_array])
+def test_a_sparse_matrix_needs_row_budgets(kind, average):
+    given = kind(P)
+    message = (
+        "`Y_proba` may be a sparse matrix only with `per_row`, the number of labels "
+        f"that each row is given; got a {kind.__name__} of shape (2, 3): pass "
+        "`per_row=...` with average='macro' or 'micro', pass `Y_proba.toarray()`, or "
+        "decide each row or column by itself with `bestcut.decide_each`."
+    )
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+        multilabel.decide(given, average=average)
+    for function in (multilabel.expected_score, multilabel.score_distribution):
+        message = f"are scored; got a {kind.__name__}: pass `Y_proba.toarray()`."
+        with pytest.raises(TypeError, match=re.escape(message)):
+            function(given, P > 0.5, average=average)
+
+
+def test_what_the_refusal_of_a_sparse_matrix_recommends_works():
+    given, wanted = sparse.csr_array(P), multilabel.decide(P)
+    assert np.array_equal(multilabel.decide(given.toarray()).labels, wanted.labels)
+    assert np.array_equal(bestcut.decide_each(given).labels.toarray(), wanted.labels)
+    found = multilabel.decide(given, average="macro", per_row=1)
+    assert found.labels.sum(axis=1).tolist() == [1, 1]
 
 
 def test_bounds_of_decide_are_checked():

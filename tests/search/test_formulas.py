@@ -4,11 +4,14 @@ import pytest
 
 from search.formulas import check_formula
 
-QUICK, QUICK_GROUPS = 10, 6
+QUICK, QUICK_GROUPS = 10, 4
 LONG, LONG_GROUPS = 25, 84
 
 
-@pytest.mark.parametrize("group", range(QUICK_GROUPS))
+@pytest.mark.parametrize(
+    "group",
+    [*range(QUICK_GROUPS), *(pytest.param(x, marks=pytest.mark.slow) for x in (4, 5))],
+)
 def test_formulas(group):
     decided = sum(
         check_formula((1, group, i), 1500, 1_000_000) is not None for i in range(QUICK)

@@ -38,12 +38,33 @@ def test_decide_sorts_where_the_summary_leaves_too_much(kind, monkeypatch):
     assert found == [None, None]
 
 
-@pytest.mark.parametrize("kind", ["spread", "uniform", "mostly positive"])
-@pytest.mark.parametrize("bounds", [{}, {"min_positives": 30, "max_positives": 900}])
+ROOMY = ["spread", "uniform", "mostly positive"]
+each_roomy_kind = pytest.mark.parametrize("kind", ROOMY)
+each_bounds = pytest.mark.parametrize(
+    "bounds", [{}, {"min_positives": 30, "max_positives": 900}]
+)
+
+
+@each_roomy_kind
+@each_bounds
 def test_the_summary_decides_as_the_sweep(kind, bounds, monkeypatch):
+    # Each kind with each metric, with bounds or without.
+    first = (ROOMY.index(kind) + bool(bounds)) % 2
+    assert_decides_as_the_sweep(kind, bounds, NAMES[first::2], monkeypatch)
+
+
+@pytest.mark.slow
+@each_roomy_kind
+@each_bounds
+def test_the_summary_decides_as_the_sweep_with_every_metric(kind, bounds, monkeypatch):
+    assert_decides_as_the_sweep(kind, bounds, NAMES, monkeypatch)
+
+
+def assert_decides_as_the_sweep(kind, bounds, names, monkeypatch):
+    """Raise if the summary is not used, or its decision is worse than the sweep's."""
     found = noted_cuts(monkeypatch)
     p = KINDS[kind](np.random.default_rng(2), 60_000)
-    for name in NAMES:
+    for name in names:
         one, other = (
             bestcut.decide(p, name, solver=solver, **bounds)
             for solver in ("summary", "sweep")
@@ -52,5 +73,5 @@ def test_the_summary_decides_as_the_sweep(kind, bounds, monkeypatch):
             other.expected_score, abs=one.error + other.error
         )
         assert one.labels.sum() == one.n_positive
-    assert len(found) == len(NAMES)
+    assert len(found) == len(names)
     assert None not in found

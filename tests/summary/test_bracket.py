@@ -17,7 +17,7 @@ from summary.known import KINDS, assert_as_good, streamed
 @pytest.mark.parametrize("n", [1, 2, 3, 17, 120])
 def test_equals_the_sweep(kind, n):
     p = KINDS[kind](np.random.default_rng(n), n)
-    for name in NAMES[list(KINDS).index(kind) % 2 :: 2]:  # with half of all kinds
+    for name in NAMES[list(KINDS).index(kind) % 3 :: 3]:  # with a third of all kinds
         assert_as_good(p, name)
 
 
@@ -42,7 +42,7 @@ def test_equals_the_sweep_with_every_metric(kind, n):
     st.integers(0, 6),
     st.integers(0, 40),
 )
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_equals_the_sweep_on_anything(values, name, low, room):
     p = np.array(values, dtype=float)
     low = min(low, p.size)

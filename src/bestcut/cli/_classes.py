@@ -156,7 +156,7 @@ def _scores(found: Any) -> dict[str, Any]:
         "expected_score": finite_or_none(found.expected_score),
         "error": finite_or_none(found.error),
         "gap": finite_or_none(found.gap),
-        "gap_scope": "predictions",
+        "gap_scope": found.gap_scope,
     }
 
 

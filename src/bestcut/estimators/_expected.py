@@ -83,6 +83,9 @@ class ExpectedMetricClassifier(DecisionClassifier):
         the rest; or one score of all rows and classes together, for which the most
         probable class of each row is best. With two classes it is ignored, and the
         metric is that of the positive class.
+    weights : array-like of shape (n_classes,), optional
+        With more than two classes and "macro": the weight of each class in the mean, in
+        the order of the sorted classes; all the same if None.
     goal : Goal, optional
         ``bestcut.goals.Quantile(0.1)``, say; the expected score if None.
     at_least : mapping of str or Metric to float or Certain, optional
@@ -206,6 +209,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
         metric: str | Metric = "f1",
         *,
         average: str = "macro",
+        weights: Any = None,
         goal: Goal | None = None,
         at_least: Mapping[str | Metric, float | Certain] | None = None,
         min_positives: int = 0,
@@ -221,6 +225,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
         self.estimator = estimator
         self.metric = metric
         self.average = average
+        self.weights = weights
         self.goal = goal
         self.at_least = at_least
         self.min_positives = min_positives
@@ -358,8 +363,11 @@ class ExpectedMetricClassifier(DecisionClassifier):
         if n_classes > 2:
             self._refuse_what_needs_two_classes(n_classes)
             even = np.full((1, n_classes), 1.0 / n_classes)
-            self._decide_classes(even, np.arange(n_classes))  # a bad metric or average
+            # A bad metric, average or weight is refused here.
+            self._decide_classes(even, np.arange(n_classes))
             return
+        if self.weights is not None:
+            raise errors.weights_of_two_classes()
         check_bounds(self.min_positives, self.max_positives, sys.maxsize)
         require_ranking(
             get(self.metric),
@@ -430,7 +438,11 @@ class ExpectedMetricClassifier(DecisionClassifier):
         self, probabilities: Any, classes: NDArray[Any]
     ) -> MulticlassDecision:
         return multiclass.decide(
-            probabilities, self.metric, average=self.average, classes=classes
+            probabilities,
+            self.metric,
+            average=self.average,
+            classes=classes,
+            weights=self.weights,
         )
 
     def decide(self, X: Any) -> Decision | MulticlassDecision:

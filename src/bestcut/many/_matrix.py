@@ -8,13 +8,19 @@ import numpy as np
 
 from bestcut import _errors as errors
 from bestcut._types import FloatArray
-from bestcut._validation import check_matrix, check_probabilities
+from bestcut._validation import (
+    NotTwoDimensional,
+    check_matrix,
+    check_probabilities,
+)
 from bestcut.many._entries import Entries
 
 
-def check_rows(values: Any, *, name: str) -> FloatArray:
+def check_rows(
+    values: Any, *, name: str, refusal: NotTwoDimensional = errors.not_two_dimensional
+) -> FloatArray:
     """Return a dense matrix of probabilities with at least one column."""
-    matrix = check_matrix(values, name=name)
+    matrix = check_matrix(values, name=name, refusal=refusal)
     if matrix.shape[1] == 0:
         raise errors.no_columns(name, matrix.shape)
     return matrix

@@ -23,6 +23,7 @@ from bestcut.many._each import ONE_BY_ONE
 from bestcut.many._matrix import check_rows, entries_of
 from bestcut.many._row_choice import Budgets
 from bestcut.many._rule import RowRule, first_columns
+from bestcut.many._scope import assignment_scope
 from bestcut.metrics import Metric, get, require_ranking
 from bestcut.scores import Prediction, ScoreDistribution
 from bestcut.search import gap_in_words
@@ -48,6 +49,10 @@ class MulticlassDecision:
     gap : float
         Every allowed choice of classes has an expected score of at most this one's plus
         `error` plus `gap`, proved (a loss: at least this one's less both).
+    gap_scope : str
+        ``"predictions"`` if that is proved for every choice of classes; ``"cuts"`` if
+        only for those that give a class its most probable rows, as in
+        `bestcut.Decision`.
     each : ndarray of float, shape (classes,)
         Expected metric of each class against the rest.
     n_predicted : ndarray of int, shape (classes,)
@@ -64,6 +69,7 @@ class MulticlassDecision:
     expected_score: float
     error: float
     gap: float
+    gap_scope: str
     each: FloatArray
     n_predicted: CountArray
     metric: Metric
@@ -100,7 +106,7 @@ class MulticlassDecision:
             f"MulticlassDecision({self.average} {self.metric.name}: "
             f"{self.labels.size} rows, {self.classes.size} classes, expected score "
             f"{self.expected_score:.6g} [error {self.error:.1e}, "
-            f"{gap_in_words(self.gap, 'predictions')}])"
+            f"{gap_in_words(self.gap, self.gap_scope)}])"
         )
 
 
@@ -182,6 +188,7 @@ def decide(
         expected_score=expected + chosen.sign * hits,
         error=error,
         gap=found.gap,
+        gap_scope=assignment_scope(chosen, rows, by_ranking=False),
         each=found.each,
         n_predicted=found.size.astype(np.int64),
         metric=chosen,
@@ -303,6 +310,7 @@ def _decide_micro(
         expected_score=moments.mean,
         error=moments.error,
         gap=4 * EPS * abs(moments.mean),
+        gap_scope=assignment_scope(metric, rows * count, by_ranking=True),
         each=np.array([moments.mean]),
         n_predicted=size.astype(np.int64),
         metric=metric,
@@ -323,7 +331,7 @@ def _check_probabilities(P: Any) -> Any:
         entries_of(P, name="P")  # refuses what are no probabilities
         given, sums = P, np.asarray(P.sum(axis=1), dtype=np.float64).ravel()
     else:
-        given = check_rows(P, name="P")
+        given = check_rows(P, name="P", refusal=errors.not_a_column_per_class)
         sums = given.sum(axis=1)
     if given.shape[1] < 2:
         raise errors.one_class(given.shape)

@@ -40,9 +40,10 @@ from bestcut.many._each import ONE_BY_ONE, decide_drawn, decide_each
 from bestcut.many._matrix import check_rows, entries_of
 from bestcut.many._row_choice import Budgets
 from bestcut.many._rule import RowRule, labels_of
-from bestcut.metrics import Metric, get, is_affine, is_concave, require_ranking
+from bestcut.many._scope import assignment_scope
+from bestcut.metrics import Metric, get, require_ranking
 from bestcut.scores import MixedPrediction, Prediction, ScoreDistribution
-from bestcut.search import gap_in_words, gap_scope
+from bestcut.search import gap_in_words
 
 __all__ = ["MultilabelDecision", "decide", "expected_score", "score_distribution"]
 
@@ -201,6 +202,8 @@ def decide(
         return _decide_drawn(
             drawn, chosen, kind, (min_positives, max_positives), threads
         )
+    if hasattr(Y_proba, "tocsr"):
+        raise errors.sparse_without_budget(type(Y_proba).__name__, Y_proba.shape)
     matrix = check_matrix(Y_proba, name="Y_proba")
     bounds: dict[str, Any] = {
         "min_positives": min_positives,
@@ -254,10 +257,6 @@ def _decide_rows(
     budgets = Budgets(*(np.full(rows, x, dtype=np.intp) for x in (low, high)))
     found = Problem(entries, metric, budgets, share, extra).solve()
     by_ranking = average == "micro" and low == high
-    scope = "predictions"
-    if by_ranking or not (is_affine(metric) or is_concave(metric)):
-        # Other bounds do not need the metric never to fall when TP rises.
-        scope = gap_scope(np.array([entries.instances]), metric)
     expected = float(share @ found.each) if rows else float("nan")
     slope, cost = (np.broadcast_to(x, columns) for x in (found.slope, found.cost))
     return MultilabelDecision(
@@ -265,7 +264,7 @@ def _decide_rows(
         expected_score=expected + metric.sign * extra * float(found.hits.sum()),
         error=float(share @ found.error) + 8 * EPS * abs(expected),
         gap=_rounding(found) if by_ranking else found.gap,
-        gap_scope=scope,
+        gap_scope=assignment_scope(metric, entries.instances, by_ranking=by_ranking),
         each=found.each,
         metric=metric,
         average=average,
@@ -413,6 +412,8 @@ def score_distribution(
             raise errors.nothing_to_average(drawn.shape)
         mean = drawn.average(labels, of_rows=kind == "samples")
         return ScoreDistribution(mean, chosen)
+    if hasattr(Y_proba, "tocsr"):
+        raise errors.sparse_predictions(type(Y_proba).__name__)
     matrix = check_matrix(Y_proba, name="Y_proba")
     labels = check_label_matrix(Y_pred, matrix.shape)
     if kind == "micro":
