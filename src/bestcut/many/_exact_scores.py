@@ -47,40 +47,68 @@ class ExactScores:
         self.metric, self.share, self.n = metric, share, float(entries.instances)
         width = max((x.pmf.shape[1] for x in laws), default=1)
         self.pmf = np.zeros((columns, width))
-        start = np.zeros(columns)
+        self.start, self.width = np.zeros((2, columns))
         for law in laws:
-            self.pmf[law.group.columns, : law.pmf.shape[1]] = law.pmf
-            start[law.group.columns] = law.counts[:, 0]
-        counts = start[:, None] + np.arange(width + _POWERS)
-        self.counts = np.minimum(counts, self.n)
+            at = law.group.columns
+            self.pmf[at, : law.pmf.shape[1]] = law.pmf
+            self.start[at], self.width[at] = law.counts[:, 0], law.pmf.shape[1]
+        self._kept = {x: _Kept(columns) for x in (-1, 0, 1)}
 
-    def _parts(self, size: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the coefficients of columns of some sizes, and their bases."""
-        width = self.pmf.shape[1]
-        base, slope = affine_parts(self.metric, size[:, None], self.counts, self.n)
-        weighted = self.share[:, None] * self.pmf * self.metric.sign
-        coefficients = np.empty((_POWERS, size.size))
-        here = slope
-        for m in range(_POWERS):
-            # The slope at 1 + s, and its differences.
-            shifted = here[:, 1 : width + 1]
-            if shifted.shape[1] < width:
-                shifted = np.pad(shifted, ((0, 0), (0, width - shifted.shape[1])))
-            coefficients[m] = (-1.0) ** m * np.einsum("cw,cw->c", weighted, shifted)
-            here = np.diff(here, axis=1)
-        return coefficients, np.einsum("cw,cw->c", weighted, base[:, :width])
+    def _parts(self, size: FloatArray, beside: int) -> _Kept:
+        """Return the coefficients of columns of some sizes, and their bases.
+
+        Only columns whose size has changed are looked at. `beside` says where these
+        sizes are from those of the assignment.
+        """
+        kept = self._kept[beside]
+        changed = np.flatnonzero(kept.size != size)
+        if changed.size:
+            width = int(self.width[changed].max())
+            counts = self.start[changed, None] + np.arange(width + _POWERS)
+            size = size[changed]
+            base, slope = affine_parts(
+                self.metric, size[:, None], np.minimum(counts, self.n), self.n
+            )
+            weighted = self.share[changed, None] * self.pmf[changed, :width]
+            weighted *= self.metric.sign
+            here = np.broadcast_to(slope, counts.shape)
+            for m in range(_POWERS):
+                # The slope at 1 + s, and its differences.
+                shifted = here[:, 1 : width + 1]
+                if shifted.shape[1] < width:
+                    shifted = np.pad(shifted, ((0, 0), (0, width - shifted.shape[1])))
+                kept.coefficients[m, changed] = (-1.0) ** m * np.einsum(
+                    "cw,cw->c", weighted, shifted
+                )
+                here = np.diff(here, axis=1)
+            base = np.broadcast_to(base, counts.shape)[:, :width]
+            kept.base[changed] = np.einsum("cw,cw->c", weighted, base)
+            kept.size[changed] = size
+        return kept
+
+    def _value(self, sums: FloatArray, size: FloatArray, beside: int) -> FloatArray:
+        kept = self._parts(size, beside)
+        return np.asarray(kept.base + np.einsum("mc,mc->c", kept.coefficients, sums))
 
     def value(self, sums: FloatArray, size: FloatArray) -> FloatArray:
         """Return the weighted utility of every column."""
-        coefficients, base = self._parts(size)
-        return np.asarray(base + np.einsum("mc,mc->c", coefficients, sums))
+        return self._value(sums, size, 0)
 
     def slopes(
         self, sums: FloatArray, size: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return what each power of p is worth in each column, and what is its cost."""
-        inside = np.clip(size, 1.0, max(self.n - 1.0, 1.0))
-        ends = [np.clip(inside + x, 1.0, max(self.n - 1.0, 1.0)) for x in (-1.0, 1.0)]
-        before, after = (self.value(sums, end) for end in ends)
-        apart = np.maximum(ends[1] - ends[0], 1.0)
-        return self._parts(inside)[0], (before - after) / apart
+        last = max(self.n - 1.0, 1.0)
+        before, after = (np.clip(size + x, 1.0, last) for x in (-1, 1))
+        less = self._value(sums, after, 1) - self._value(sums, before, -1)
+        coefficients = self._parts(np.clip(size, 1.0, last), 0).coefficients.copy()
+        return coefficients, -less / np.maximum(after - before, 1.0)
+
+
+class _Kept:
+    """The coefficients of columns, at the sizes that they had last."""
+
+    def __init__(self, columns: int) -> None:
+        self.size = np.full(columns, np.nan)
+        self.coefficients = np.zeros((_POWERS, columns))
+        self.base = np.zeros(columns)
