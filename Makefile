@@ -6,7 +6,7 @@ PIP := $(RUN) -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all lint types unit coverage test-oldest test-slow \
-  test-browser test-distributed paper figures bench clean
+  test-browser test-distributed test-torch paper figures bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -30,7 +30,7 @@ demo: $(VENV)/.core  ## set up and decide on a small embedded data set
 
 test: lint types unit  ## set up, then lint, types, tests and README examples
 
-test-all: test test-distributed test-slow test-oldest test-browser  ## every test there is
+test-all: test test-distributed test-torch test-slow test-oldest test-browser  ## every test there is
 
 lint: $(VENV)/.dev  ## ruff: rules and format
 	$(VENV)/bin/ruff check .
@@ -85,6 +85,18 @@ $(VENV)-distributed/.done: pyproject.toml
 test-distributed: $(VENV)-distributed/.done  ## on dask and Spark (which needs Java)
 	$(VENV)-distributed/bin/python -m pytest -q -m '' tests/distributed src/bestcut/distributed
 
+$(VENV)-torch/.done: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-torch
+	$(VENV)-torch/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(VENV)-torch/bin/python -m pip install --quiet --editable . 'pytest>=8.2'
+	$(VENV)-torch/bin/python -m pip install --quiet --group torch || \
+	  echo "PyTorch could not be installed; its tests will be skipped."
+	@touch $@
+
+test-torch: $(VENV)-torch/.done  ## masks, on the CPU; kernels in Triton's interpreter
+	$(VENV)-torch/bin/python -m pytest -q tests/tensors/test_masks.py tests/tensors/test_docs.py src/bestcut/torch
+	TRITON_INTERPRET=1 $(VENV)-torch/bin/python -m pytest -q tests/tensors/test_kernels.py
+
 paper: $(VENV)/.dev  ## the paper's experiments (QUICK=1: a small part; DATA=folder)
 	$(RUN) -m experiments $(if $(QUICK),--quick) $(if $(DATA),--data "$(DATA)") $(ARGS)
 
@@ -92,6 +104,7 @@ figures: $(VENV)/.dev  ## redraw the pictures of README and docs
 	$(RUN) docs/figures/expected_score_curve.py
 	$(RUN) docs/figures/promised_intervals.py
 	$(RUN) docs/figures/displays_gallery.py
+	$(RUN) docs/figures/faint_mask.py
 
 $(VENV)-bench/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-bench
@@ -111,5 +124,5 @@ bench: $(VENV)-bench/.done  ## time, memory and accuracy against peers (30 minut
 	$(VENV)-bench/bin/python benchmarks/files.py $(ARGS)
 
 clean:  ## remove the environment and caches
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-distributed $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-distributed $(VENV)-torch $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f .coverage .coverage.*

@@ -25,6 +25,10 @@ collect_ignore = [
     for module, engine in _ENGINES.items()
     if find_spec(engine) is None
 ]
+if find_spec("torch") is None:
+    collect_ignore_glob = ["src/bestcut/torch/*.py"]
+elif find_spec("triton") is None:
+    collect_ignore += [f"src/bestcut/torch/{x}.py" for x in ("_fast", "_kernels")]
 _HERE = Path(__file__).parent
 
 

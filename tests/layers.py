@@ -42,6 +42,7 @@ LAYERS = [
     "displays",
     "report",
     "distributed",
+    "torch",
     "cli",
 ]
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,15 @@ def test_nothing_private_is_listed(name):
     listed = [x for x in dir(module) if x != "__version__"]
     assert not [x for x in listed if x.startswith("_")]
     assert set(module.__all__) <= set(listed)
+    if find_spec("torch") is None:  # too large for these tests
+        listed = [x for x in listed if x != "torch"]
     assert all(getattr(module, x) is not None for x in listed)
+
+
+@pytest.mark.skipif(find_spec("torch") is not None, reason="PyTorch is installed")
+def test_what_is_missing_is_named():
+    with pytest.raises(ImportError, match=r"pip install 'bestcut\[torch\]'"):
+        bestcut.torch  # noqa: B018
 
 
 def test_an_unknown_name_is_refused():
@@ -93,7 +102,7 @@ def test_public_functions_have_a_runnable_example(name):
 
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-ENGINES = ("dask", "spark")  # which are tested in an environment of their own
+ENGINES = ("dask", "spark", "torch")  # which are tested in an environment of their own
 
 
 def bounds(requirements, operator):

@@ -89,6 +89,7 @@ _ON_FIRST_USE = (
     "estimators",
     "report",
     "scorers",
+    "torch",
 )
 
 if not TYPE_CHECKING:

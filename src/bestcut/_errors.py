@@ -1249,3 +1249,81 @@ def no_metric(given: Any) -> TypeError:
         f"`metric` must be a name or a bestcut metric; got {type(given).__name__}. "
         "Wrap a callable with `bestcut.metrics.from_counts(function, name=...)`."
     )
+
+
+# --- tensors -------------------------------------------------------------------------
+
+
+def not_a_tensor(value: Any) -> TypeError:
+    """Return the refusal of what is no tensor."""
+    return TypeError(
+        f"Probabilities must be a torch.Tensor; got {type(value).__name__}. For arrays "
+        "use bestcut.decide_each, one map in each row."
+    )
+
+
+def not_a_float_tensor(dtype: Any) -> TypeError:
+    """Return the refusal of a tensor that is not of floating point."""
+    return TypeError(
+        "Probabilities must be float32, float16, bfloat16 or float64; got "
+        f"{dtype}. Logits become probabilities by torch.sigmoid or softmax; labels are "
+        "no probabilities."
+    )
+
+
+def not_dimensions(dims: Any, ndim: int) -> ValueError:
+    """Return the refusal of dimensions that a tensor does not have."""
+    return ValueError(
+        f"`dims` must name different dimensions of a tensor of {ndim} dimensions; got "
+        f"{dims!r}. For (batch, channel, height, width) it is (-2, -1), for volumes "
+        "(-3, -2, -1)."
+    )
+
+
+def maps_without_pixels(shape: tuple[int, ...], dims: Any) -> ValueError:
+    """Return the refusal of maps that have no pixel."""
+    return ValueError(
+        f"Maps must have at least one pixel; a tensor of shape {shape} has none in "
+        f"`dims` {dims!r}."
+    )
+
+
+def maps_not_probabilities(
+    count: int, first: tuple[int, ...]
+) -> InvalidProbabilityError:
+    """Return the refusal of maps that hold what is no probability."""
+    return InvalidProbabilityError(
+        f"Probabilities must be between 0 and 1 and no NaN; {count} "
+        f"map{' is' if count == 1 else 's are'} not, first the one at index "
+        f"{first}. Logits become probabilities by torch.sigmoid or softmax."
+    )
+
+
+def not_in_a_graph(metric: str) -> RuntimeError:
+    """Return the refusal to go through the CPU while a CUDA graph is captured."""
+    return RuntimeError(
+        "In a CUDA graph masks are decided for Dice, F-beta and Jaccard without bounds "
+        f"on their pixels, where Triton is installed; {metric} goes through the CPU. "
+        "Decide outside the graph."
+    )
+
+
+def batches_only_once() -> TypeError:
+    """Return the refusal of an iterator, which can be gone through once."""
+    return TypeError(
+        "`batches` must be something that can be gone through twice, such as a list or "
+        "a loader; got an iterator. Put its tensors into a list."
+    )
+
+
+def not_an_output(output: Any) -> ValueError:
+    """Return the refusal of an output that there is not."""
+    return ValueError(f"`output` must be 'masks' or 'multiclass'; got {output!r}.")
+
+
+def classes_are_pixels(classes: int, dims: Any) -> ValueError:
+    """Return the refusal of a dimension of classes that is one of the maps."""
+    return ValueError(
+        f"`classes` must be another dimension than those of a map; got {classes} and "
+        f"`dims` {dims!r}."
+    )

@@ -22,12 +22,26 @@ _LARGEST = 1e150  # so that a product of two is a number, too
 NotTwoDimensional: TypeAlias = Callable[[str, tuple[int, ...]], ValueError]
 
 
+def as_numpy(values: Any) -> Any:
+    """Return a PyTorch tensor as an array, and anything else as it is.
+
+    NumPy takes neither tensors on another device, nor such with gradients, nor
+    bfloat16.
+    """
+    if not (hasattr(values, "detach") and hasattr(values, "cpu")):
+        return values
+    tensor = values.detach().cpu()
+    return (
+        tensor.float() if str(tensor.dtype).endswith("bfloat16") else tensor
+    ).numpy()
+
+
 def check_real_array(values: Any, *, name: str, cure: str = "") -> FloatArray:
     """Return `values` as float64, refusing what is not made of real numbers."""
     if isinstance(values, np.ma.MaskedArray):
         raise errors.masked(name)
     try:
-        array = np.asarray(values)
+        array = np.asarray(as_numpy(values))
     except ValueError as exc:
         raise errors.ragged(name) from exc
     if array.size == 0 and array.dtype == object:

@@ -1,0 +1,94 @@
+"""One threshold for many maps that are judged together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import torch
+
+from bestcut import _errors as errors
+from bestcut.metrics import Metric
+from bestcut.summary import Cut, ScoreSummary
+
+
+class DatasetCut:
+    """One threshold for all maps of a data set.
+
+    Attributes
+    ----------
+    threshold : float
+        Pixels of at least this probability are positive; inf when none is.
+    expected_score, error : float
+        The expected metric over all pixels of all maps, and a bound on its numerical
+        error.
+    n_positive, n : int
+        How many pixels are positive, and how many there are.
+    cut : Cut
+        All that is known of the cut; see `bestcut.ScoreSummary`.
+    """
+
+    def __init__(self, cut: Cut) -> None:
+        self.cut = cut
+        self.threshold, self.n_positive, self.n = cut.threshold, cut.n_positive, cut.n
+        self.expected_score, self.error = cut.expected_score, cut.error
+
+    def __call__(self, probs: torch.Tensor) -> torch.Tensor:
+        """Return the masks of some maps; all pixels that tie at the cut are in."""
+        return probs.detach() >= self.threshold
+
+    def __repr__(self) -> str:
+        return (
+            f"DatasetCut({self.cut.metric.name}: {self.n_positive} of {self.n} pixels "
+            f"from {self.threshold:.6g} on, expected score {self.expected_score:.6g})"
+        )
+
+
+def decide_dataset(
+    batches: Iterable[torch.Tensor], metric: str | Metric = "dice"
+) -> DatasetCut:
+    """Choose the one threshold with the best expected metric over many maps together.
+
+    Scores over all pixels of all maps ("micro", "dataset-wise") are one problem. The
+    batches are gone through twice and one is held at a time.
+
+    Parameters
+    ----------
+    batches : iterable of Tensor
+        Calibrated probabilities, in any shapes; what can be gone through twice, such as
+        a list or a loader, and gives the same again.
+    metric : str or Metric, default="dice"
+        What to maximise; as for `bestcut.decide`.
+
+    Returns
+    -------
+    DatasetCut
+        With ``threshold``, ``expected_score``, ``error``; called with probabilities it
+        returns masks.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from bestcut.torch import decide_dataset
+    >>> batches = [torch.tensor([[0.9, 0.1], [0.1, 0.0]]), torch.tensor([[0.8, 0.2]])]
+    >>> cut = decide_dataset(batches, "dice")
+    >>> cut(batches[1]).tolist()
+    [[True, False]]
+    """
+    if iter(batches) is batches:
+        raise errors.batches_only_once()
+    summary = ScoreSummary()
+    for batch in batches:
+        summary.update(_column(batch))
+    bracket = summary.bracket(metric)
+    inside = [bracket.select(_column(batch)) for batch in batches]
+    return DatasetCut(bracket.refine(np.concatenate([np.empty(0), *inside])))
+
+
+def _column(batch: Any) -> Any:
+    if not isinstance(batch, torch.Tensor):
+        raise errors.not_a_tensor(batch)
+    if not batch.is_floating_point():
+        raise errors.not_a_float_tensor(batch.dtype)
+    return batch.detach().to("cpu", torch.float64).reshape(-1).numpy()

@@ -1,0 +1,282 @@
+"""The best mask of each probability map."""
+
+from __future__ import annotations
+
+import math
+from importlib.util import find_spec
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from bestcut import _errors as errors
+from bestcut.many import decide_each
+from bestcut.metrics import FBeta, Jaccard, Metric, get
+
+_FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+_BLOCK = 1 << 24  # pixels that go to the core together
+_PROVED = 1e-9  # what a mask may lose for it to be as good as the best
+
+
+class MaskDecision:
+    """The masks with the best expected score, one for each map.
+
+    All tensors are on the device of the maps.
+
+    Attributes
+    ----------
+    masks : Tensor of bool
+        The masks, in the shape of the probabilities.
+    expected_score : Tensor of float64
+        For each map, the expected metric of its mask.
+    error : Tensor of float64
+        For each map, a bound on the numerical error of `expected_score`.
+    gap : Tensor of float64
+        For each map: no other mask's expected score is more than this above, up to
+        `error`. More than 1e-9 only in a CUDA graph, for the odd map; see `check`.
+    n_positive : Tensor of int64
+        For each map, how many pixels its mask has.
+    threshold : Tensor of float64
+        For each map, the probability from which on pixels are in its mask; inf if none
+        is. Where several pixels have just that probability, the first ones may be in.
+    metric : Metric
+        What was maximised.
+    """
+
+    def __init__(self, masks: torch.Tensor, numbers: _Numbers, metric: Metric) -> None:
+        self.masks, self.metric = masks, metric
+        self._numbers = numbers
+
+    @property
+    def expected_score(self) -> torch.Tensor:
+        return self._numbers.of("score")
+
+    @property
+    def error(self) -> torch.Tensor:
+        return self._numbers.of("error")
+
+    @property
+    def gap(self) -> torch.Tensor:
+        gap = self._numbers.of("gap")
+        return torch.where(gap < 1e299, gap, math.inf)
+
+    @property
+    def n_positive(self) -> torch.Tensor:
+        return self._numbers.of("count").to(torch.int64)
+
+    @property
+    def threshold(self) -> torch.Tensor:
+        threshold = self._numbers.of("threshold")
+        return torch.where(self._numbers.of("count") > 0, threshold, math.inf)
+
+    def check(self) -> MaskDecision:
+        """Raise an error if a map held what is no probability; return the decision.
+
+        That waits for the device. It has been done already unless ``validate=False``
+        was said, or the masks were decided in a CUDA graph.
+        """
+        bad = self._numbers.of("bad").cpu().numpy() > 0.0
+        if bad.any():
+            raise errors.maps_not_probabilities(
+                int(bad.sum()), tuple(int(x) for x in np.argwhere(bad)[0])
+            )
+        return self
+
+    def __repr__(self) -> str:
+        return (
+            f"MaskDecision({self.metric.name}: masks of shape "
+            f"{tuple(self.masks.shape)} on {self.masks.device})"
+        )
+
+
+class _Numbers(NamedTuple):
+    """What is known of each map: `values` has a row for each, `names` its columns."""
+
+    values: torch.Tensor
+    names: dict[str, int]
+    shape: tuple[int, ...]
+
+    def of(self, name: str) -> torch.Tensor:
+        """Return one number of each map."""
+        return self.values[:, self.names[name]].reshape(self.shape)
+
+
+_OF_CORE = {
+    name: i
+    for i, name in enumerate(("score", "error", "gap", "count", "threshold", "bad"))
+}
+
+
+def decide_masks(
+    probs: torch.Tensor,
+    metric: str | Metric = "dice",
+    *,
+    dims: tuple[int, ...] = (-2, -1),
+    min_positives: int = 0,
+    max_positives: int | None = None,
+    validate: bool | None = None,
+) -> MaskDecision:
+    """Choose the mask with the best expected metric for each probability map.
+
+    Each map is a problem of its own, as in `bestcut.decide_each`. On a CUDA device
+    Dice, F-beta and Jaccard are decided there, from two reads of the maps and no sort;
+    other metrics, and bounds on the number of pixels, go through the CPU.
+
+    Parameters
+    ----------
+    probs : Tensor of float32, float16, bfloat16 or float64
+        Calibrated probabilities; any dimensions besides those of a map.
+    metric : str or Metric, default="dice"
+        What to maximise for each map; as for `bestcut.decide`.
+    dims : tuple of int, default=(-2, -1)
+        The dimensions of a map; ``(-3, -2, -1)`` for volumes.
+    min_positives, max_positives : int, optional
+        Bounds on the number of pixels of each mask.
+    validate : bool, optional
+        Whether to wait for the device, and raise an error at once if a probability is
+        NaN or outside [0, 1]. If not given: unless a CUDA graph is being captured. The
+        masks of such maps mean nothing, and `MaskDecision.check` says so later.
+
+    Returns
+    -------
+    MaskDecision
+        With ``masks`` in the shape of `probs`, and ``expected_score``, ``error``,
+        ``gap``, ``n_positive`` and ``threshold`` for each map.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from bestcut.torch import decide_masks
+    >>> faint = torch.tensor([[[0.4, 0.4], [0.0, 0.3]]])
+    >>> found = decide_masks(faint, "dice")
+    >>> found.masks.tolist()
+    [[[True, True], [False, True]]]
+    >>> [round(x, 3) for x in found.expected_score.tolist()]
+    [0.475]
+    """
+    chosen = get(metric)
+    maps, order = _as_maps(probs, dims)
+    device = maps.device
+    capturing = device.type == "cuda" and torch.cuda.is_current_stream_capturing()
+    if validate is None:
+        validate = not capturing
+    lead = maps.shape[:-1]
+    flat = maps.reshape(-1, maps.shape[-1])
+    bounded = min_positives != 0 or max_positives is not None
+    if not bounded and flat.shape[0] and _has_kernels(device, chosen):
+        masks, values, names = _on_device(flat.contiguous(), chosen)
+        if validate:
+            _mend(flat, masks, values, names, chosen)
+    elif capturing:
+        raise errors.not_in_a_graph(chosen.name)
+    else:
+        masks, values = _on_host(flat, chosen, min_positives, max_positives)
+        names = _OF_CORE
+    numbers = _Numbers(values, names, tuple(lead))
+    found = MaskDecision(_undone(masks, probs, order), numbers, chosen)
+    return found.check() if validate else found
+
+
+def _as_maps(
+    probs: torch.Tensor, dims: tuple[int, ...]
+) -> tuple[torch.Tensor, list[int]]:
+    """Return maps as the last dimension, and how the dimensions were put."""
+    if not isinstance(probs, torch.Tensor):
+        raise errors.not_a_tensor(probs)
+    if probs.dtype not in _FLOATS:
+        raise errors.not_a_float_tensor(probs.dtype)
+    try:
+        own = [d if d >= 0 else d + probs.ndim for d in dims]
+    except TypeError as error:
+        raise errors.not_dimensions(dims, probs.ndim) from error
+    if (
+        not own
+        or len(set(own)) != len(own)
+        or not all(0 <= d < probs.ndim for d in own)
+    ):
+        raise errors.not_dimensions(dims, probs.ndim)
+    order = [d for d in range(probs.ndim) if d not in own] + own
+    maps = probs.detach().permute(order).flatten(-len(own))
+    if not maps.shape[-1]:
+        raise errors.maps_without_pixels(tuple(probs.shape), dims)
+    return maps, order
+
+
+def _undone(masks: torch.Tensor, probs: torch.Tensor, order: list[int]) -> torch.Tensor:
+    """Return masks in the shape of the probabilities."""
+    shape = [probs.shape[d] for d in order]
+    back = [order.index(d) for d in range(probs.ndim)]
+    return masks.reshape(shape).permute(back)
+
+
+def _has_kernels(device: torch.device, metric: Metric) -> bool:
+    """Return whether maps are decided where they are."""
+    if (
+        not isinstance(metric, FBeta | Jaccard)
+        or not 0.0 <= metric.zero_division <= 1.0
+    ):
+        return False
+    if isinstance(metric, FBeta) and not 0.05 <= metric.beta <= 20.0:
+        return False
+    return device.type == "cuda" and find_spec("triton") is not None
+
+
+def _on_device(
+    flat: torch.Tensor, metric: Metric
+) -> tuple[torch.Tensor, torch.Tensor, dict[str, int]]:
+    from bestcut.torch import _fast
+
+    assert isinstance(metric, FBeta | Jaccard)
+    jaccard = isinstance(metric, Jaccard)
+    b2 = 1.0 if isinstance(metric, Jaccard) else float(metric.beta) ** 2
+    empty = float(metric.zero_division)
+    masks, state = _fast.find(flat, jaccard=jaccard, b2=b2, empty=empty)
+    return masks, state, _fast.NAMES
+
+
+def _mend(
+    flat: torch.Tensor,
+    masks: torch.Tensor,
+    values: torch.Tensor,
+    names: dict[str, int],
+    metric: Metric,
+) -> None:
+    """Decide again on the CPU what was not proved to be the best on the device."""
+    known = values.cpu().numpy()
+    fine = (known[:, names["gap"]] <= _PROVED) | (known[:, names["bad"]] > 0)
+    odd = np.flatnonzero(~fine)
+    if odd.size:
+        places = torch.from_numpy(odd).to(flat.device)
+        masks[places], exact = _on_host(flat[places], metric, 0, None)
+        for name, column in _OF_CORE.items():
+            values[places, names[name]] = exact[:, column]
+
+
+def _on_host(
+    flat: torch.Tensor, metric: Metric, low: int, high: int | None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Decide by the core, some maps at a time."""
+    count, pixels = flat.shape
+    masks = torch.empty(flat.shape, dtype=torch.bool, device=flat.device)
+    values = np.zeros((count, len(_OF_CORE)))
+    step = max(_BLOCK // pixels, 1)
+    for first in range(0, count, step):
+        some = slice(first, first + step)
+        p = flat[some].to("cpu", torch.float64).numpy()
+        bad = ~((p >= 0.0) & (p <= 1.0))
+        wrong = bad.any(axis=1)
+        if wrong.any():
+            p = np.where(bad, 0.0, p)
+        found = decide_each(p, metric, min_positives=low, max_positives=high)
+        labels = torch.from_numpy(np.ascontiguousarray(found.labels))
+        masks[some] = labels.to(masks.device)
+        columns = (
+            found.expected_score,
+            found.error,
+            found.gap,
+            found.n_positive,
+            found.threshold,
+            wrong,
+        )
+        values[some] = np.stack(columns, axis=1)
+    return masks, torch.from_numpy(values).to(flat.device)

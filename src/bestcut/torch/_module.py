@@ -1,0 +1,76 @@
+"""The decision as the last layer of a model."""
+
+from __future__ import annotations
+
+import torch
+from bestcut import _errors as errors
+from bestcut.metrics import Metric, get
+from bestcut.torch._masks import decide_masks
+
+
+class BestCutMasks(torch.nn.Module):
+    """A last layer that turns probability maps into the best masks.
+
+    Parameters
+    ----------
+    metric : str or Metric, default="dice"
+        What to maximise for each map.
+    dims : tuple of int, default=(-2, -1)
+        The dimensions of a map.
+    output : {"masks", "multiclass"}, default="masks"
+        ``"masks"``: a mask for each map. ``"multiclass"``: one class for each pixel, an
+        int64 tensor without the dimension of classes. Each class has its own cut in
+        each image, and a pixel goes to the class for which its probability is largest
+        in proportion to that cut. So a pixel that one class claims goes to it; of
+        several that claim it, or if none does, the one that is farthest above, or least
+        below, its cut. A class that claims nothing in an image gets nothing there.
+    classes : int, default=1
+        The dimension of classes, for ``"multiclass"``.
+    validate : bool, optional
+        As for `decide_masks`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from bestcut.torch import BestCutMasks
+    >>> layer = BestCutMasks("dice")
+    >>> layer(torch.tensor([[[0.4, 0.4], [0.0, 0.3]]])).tolist()
+    [[[True, True], [False, True]]]
+    >>> several = BestCutMasks("dice", output="multiclass")
+    >>> several(torch.tensor([[[[0.6, 0.9, 0.7]], [[0.4, 0.1, 0.3]]]])).tolist()
+    [[[1, 0, 0]]]
+    """
+
+    def __init__(
+        self,
+        metric: str | Metric = "dice",
+        *,
+        dims: tuple[int, ...] = (-2, -1),
+        output: str = "masks",
+        classes: int = 1,
+        validate: bool | None = None,
+    ) -> None:
+        super().__init__()
+        if output not in ("masks", "multiclass"):
+            raise errors.not_an_output(output)
+        self.metric, self.dims, self.output = get(metric), tuple(dims), output
+        self.classes, self.validate = classes, validate
+
+    def forward(self, probs: torch.Tensor) -> torch.Tensor:
+        """Return masks, or the class of each pixel."""
+        found = decide_masks(probs, self.metric, dims=self.dims, validate=self.validate)
+        if self.output == "masks":
+            return found.masks
+        own = sorted(d % probs.ndim for d in self.dims)
+        if self.classes % probs.ndim in own:
+            raise errors.classes_are_pixels(self.classes, self.dims)
+        threshold = found.threshold
+        for d in own:
+            threshold = threshold.unsqueeze(d)
+        # 0 of 0 is no claim: no class is preferred by it.
+        ratio = probs.detach().to(torch.float64) / threshold.clamp_min(1e-300)
+        return ratio.argmax(dim=self.classes)
+
+    def extra_repr(self) -> str:
+        """Return what was chosen, for the repr of the model."""
+        return f"metric={self.metric.name}, dims={self.dims}, output={self.output}"

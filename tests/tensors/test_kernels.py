@@ -1,0 +1,143 @@
+"""The kernels of `bestcut.torch`, in Triton's interpreter.
+
+The interpreter must be chosen before the kernels are defined, so these tests have a
+process of their own: `make test-torch` sets TRITON_INTERPRET=1.
+"""
+
+import os
+
+import numpy as np
+import pytest
+
+import bestcut
+from bestcut.metrics import FBeta, Jaccard
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("triton", reason="Triton is not installed")
+if os.environ.get("TRITON_INTERPRET") != "1":
+    pytest.skip("TRITON_INTERPRET=1 is not set", allow_module_level=True)
+
+from bestcut.torch import _fast  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
+
+RNG = np.random.default_rng(0)
+N = 5000  # pixels of a map that is read in several parts
+PROVED = 1e-9
+
+
+def spotted():
+    """Return faint maps: few pixels that matter, and many that hardly do."""
+    p = np.full((3, N), 1e-6)
+    p[0, 100:140] = 0.4
+    p[1, 500:503] = 0.9
+    p[2] = RNG.beta(0.01, 20, N)
+    return p
+
+
+KINDS = {
+    "beta": np.stack([RNG.beta(0.3, 3, N), RNG.beta(0.5, 0.5, N)]),
+    "spots": spotted(),
+    "saturated": np.where(RNG.random((2, N)) < 0.1, 1 - 1e-5, 1e-5),
+    "constant": np.repeat([[0.3], [0.0], [1.0], [1e-5]], N, axis=1),
+    "steps": np.round(RNG.random((2, N)), 1),
+    "faint steps": np.where(RNG.random((2, N)) < 2e-3, np.round(RNG.random(N), 1), 0),
+    "small": RNG.random((5, 256)) ** np.arange(1, 6)[:, None],
+    "small steps": np.round(RNG.random((5, 256)) ** np.arange(1, 6)[:, None], 1),
+    "one pixel": np.array([[0.3], [0.0], [1.0]]),
+}
+METRICS = [FBeta(1.0), Jaccard(), FBeta(0.7)]
+
+
+def found_by(p, metric, dtype=torch.float32):
+    b2 = 1.0 if isinstance(metric, Jaccard) else metric.beta**2
+    maps = torch.tensor(p, dtype=dtype)
+    found = _fast.find(
+        maps,
+        jaccard=isinstance(metric, Jaccard),
+        b2=b2,
+        empty=metric.zero_division,
+    )
+    numbers = {x: found.state[:, i].numpy() for x, i in _fast.NAMES.items()}
+    return maps.double().numpy(), found.masks.numpy(), numbers
+
+
+def hold(p, masks, numbers, metric):
+    """Assert that masks are the best, and that what is said of them is true."""
+    for i, (row, mask) in enumerate(zip(p, masks, strict=True)):
+        best = bestcut.decide(row, metric).expected_score
+        own = bestcut.expected_score(row, mask, metric)
+        assert best - own <= PROVED
+        assert best - own <= numbers["gap"][i] + 1e-15
+        assert abs(own - numbers["score"][i]) <= numbers["error"][i]
+        assert numbers["count"][i] == mask.sum()
+        assert np.all(mask[row > numbers["threshold"][i]])
+        assert not np.any(mask[row < numbers["threshold"][i]])
+    assert np.all(numbers["gap"] <= PROVED)
+    assert np.all(numbers["error"] <= 1e-7)
+
+
+@pytest.mark.parametrize("metric", METRICS[:2], ids=lambda x: x.name)
+@pytest.mark.parametrize("kind", KINDS)
+def test_masks_are_the_best(kind, metric):
+    hold(*found_by(KINDS[kind], metric), metric)
+
+
+def test_what_is_not_proved_is_not_claimed():
+    # Too many pixels that matter for a list, and too few positives for sums.
+    metric = METRICS[0]
+    p, masks, numbers = found_by(1e-4 * RNG.random((2, N)), metric)
+    assert np.all(numbers["gap"] > PROVED)  # the core decides such maps
+    for row, mask, score, error in zip(
+        p, masks, numbers["score"], numbers["error"], strict=True
+    ):
+        assert abs(bestcut.expected_score(row, mask, metric) - score) <= error
+
+
+@pytest.mark.parametrize("kind", ["beta", "small"])
+def test_masks_are_the_best_for_other_betas(kind):
+    hold(*found_by(KINDS[kind], METRICS[2]), METRICS[2])
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_masks_are_the_best_in_other_precisions(dtype):
+    for kind in ("beta", "small"):
+        hold(*found_by(KINDS[kind][:2], METRICS[0], dtype), METRICS[0])
+
+
+@pytest.mark.parametrize("metric", [FBeta(1.0, 1.0), Jaccard(1.0)], ids=str)
+def test_an_empty_mask_where_two_of_them_count(metric):
+    p = np.stack([1e-6 * RNG.random(N), 2e-5 * RNG.random(N), RNG.random(N)])
+    hold(*found_by(p, metric), metric)
+    hold(*found_by(0.1 * RNG.random((5, 64)) ** 8, metric), metric)
+
+
+@pytest.mark.parametrize("pixels", [200, N])
+@pytest.mark.parametrize("wrong", [np.nan, -1e-6, 1.5, np.inf])
+def test_what_is_no_probability_is_noted(wrong, pixels):
+    p = RNG.random((3, pixels))
+    p[1, 77] = wrong
+    _, _, numbers = found_by(p, METRICS[0])
+    np.testing.assert_array_equal(numbers["bad"] > 0, [False, True, False])
+
+
+def test_negative_zero_is_a_probability():
+    p = RNG.random((1, N))
+    p[0, :50] = -0.0
+    assert found_by(p, METRICS[0])[2]["bad"][0] == 0
+
+
+def test_every_pixel_is_written():
+    # Sizes that blocks do not divide, and masks that held something else before.
+    for n in (1, 1023, 4097, 2 * 1024 * 4 + 1):
+        p, masks, _ = found_by(RNG.random((2, n)), METRICS[0])
+        for row, mask in zip(p, masks, strict=True):
+            assert set(np.unique(mask.view(np.uint8))) <= {0, 1}
+            assert mask.sum() == bestcut.decide(row).n_positive
+
+
+def test_how_long_programs_are():
+    assert _fast.loops_of(1, 10_000, 132) == 1
+    assert _fast.loops_of(64, 1 << 20, 132) == 32
+    assert _fast.loops_of(10**6, 16, 132) == 1
+    assert _fast.loops_of(1, 2**31, 132) == 512  # so that no map has too many

@@ -1,0 +1,167 @@
+"""Masks of probability maps, by the public interface, on the CPU."""
+
+import numpy as np
+import pytest
+
+import bestcut
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+from bestcut.torch import BestCutMasks, decide_dataset, decide_masks  # noqa: E402
+
+FLOATS = [torch.float32, torch.float16, torch.bfloat16, torch.float64]
+
+
+def maps(*shape, seed=0, power=3):
+    made = torch.Generator().manual_seed(seed)
+    return torch.rand(*shape, generator=made) ** power
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("metric", ["dice", "jaccard", "mcc", "f2"])
+def test_masks_are_those_of_decide_each(metric, dtype):
+    p = maps(2, 3, 8, 9).to(dtype)
+    found = decide_masks(p, metric)
+    exact = bestcut.decide_each(p.reshape(6, -1).double().numpy(), metric)
+    np.testing.assert_array_equal(found.masks.reshape(6, -1).numpy(), exact.labels)
+    assert found.masks.shape == p.shape
+    assert found.masks.dtype == torch.bool
+    for name in ("expected_score", "error", "gap", "n_positive", "threshold"):
+        here = getattr(found, name)
+        assert here.shape == (2, 3)
+        np.testing.assert_array_equal(here.reshape(-1).numpy(), getattr(exact, name))
+
+
+def test_volumes_and_dimensions_in_any_order():
+    p = maps(4, 5, 6, 2)
+    found = decide_masks(p, dims=(0, 1, 2))
+    for c in range(2):
+        alone = bestcut.decide(p[..., c].reshape(-1).numpy())
+        np.testing.assert_array_equal(found.masks[..., c].reshape(-1), alone.labels)
+        assert found.expected_score[c].item() == pytest.approx(alone.expected_score)
+
+
+def test_strided_and_channels_last_maps():
+    p = maps(2, 3, 8, 8)
+    last = p.to(memory_format=torch.channels_last)
+    part = maps(2, 3, 16, 16)[:, :, ::2, 1::2]
+    for x in (last, part):
+        same = decide_masks(x.contiguous())
+        assert torch.equal(decide_masks(x).masks, same.masks)
+
+
+def test_nothing_is_changed_and_nothing_is_differentiated():
+    p = maps(1, 4, 4).requires_grad_()
+    kept = p.detach().clone()
+    found = decide_masks(p)
+    assert torch.equal(p, kept)
+    assert not found.expected_score.requires_grad
+
+
+def test_bounds_on_the_number_of_pixels():
+    p = maps(3, 10, 10)
+    found = decide_masks(p, min_positives=4, max_positives=7)
+    assert torch.all((found.n_positive >= 4) & (found.n_positive <= 7))
+    exact = bestcut.decide_each(
+        p.reshape(3, -1).numpy(), min_positives=4, max_positives=7
+    )
+    np.testing.assert_array_equal(found.masks.reshape(3, -1), exact.labels)
+
+
+def test_no_maps_and_maps_of_one_pixel():
+    assert decide_masks(torch.rand(0, 3, 3)).masks.shape == (0, 3, 3)
+    one = decide_masks(torch.tensor([[[0.2]], [[0.0]]]))
+    assert one.masks.reshape(-1).tolist() == [True, False]
+    assert one.threshold.tolist() == [pytest.approx(0.2), float("inf")]
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), -1e-6, 1.5, float("inf")])
+def test_what_is_no_probability_is_refused_at_once_or_later(wrong):
+    p = maps(2, 2, 3, 3)
+    p[1, 0, 1, 1] = wrong
+    with pytest.raises(bestcut.InvalidProbabilityError, match=r"index \(1, 0\)"):
+        decide_masks(p)
+    later = decide_masks(p, validate=False)
+    with pytest.raises(bestcut.InvalidProbabilityError, match="sigmoid"):
+        later.check()
+
+
+def test_refusals_say_what_to_do():
+    with pytest.raises(TypeError, match=r"bestcut\.decide_each"):
+        decide_masks(np.ones((2, 2)))
+    with pytest.raises(TypeError, match="labels are no probabilities"):
+        decide_masks(torch.ones(2, 2, dtype=torch.int64))
+    with pytest.raises(ValueError, match="`dims` must name different dimensions"):
+        decide_masks(torch.rand(4, 4), dims=(-3, -1))
+    with pytest.raises(ValueError, match="`dims` must name different dimensions"):
+        decide_masks(torch.rand(4, 4), dims=(-1, 1))
+    with pytest.raises(ValueError, match="at least one pixel"):
+        decide_masks(torch.rand(4, 0, 4))
+    with pytest.raises(ValueError, match="'masks' or 'multiclass'"):
+        BestCutMasks(output="labels")
+    with pytest.raises(ValueError, match="another dimension"):
+        BestCutMasks(output="multiclass", classes=-1)(torch.rand(1, 2, 3, 3))
+
+
+# --- as a layer -----------------------------------------------------------------------
+
+
+def test_a_layer_in_a_model():
+    model = torch.nn.Sequential(torch.nn.Sigmoid(), BestCutMasks("jaccard"))
+    x = torch.randn(2, 1, 6, 6, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(model(x), decide_masks(torch.sigmoid(x), "jaccard").masks)
+    assert "jaccard" in repr(model)
+
+
+def test_one_class_for_each_pixel():
+    logits = torch.randn(2, 3, 7, 7, generator=torch.Generator().manual_seed(0))
+    p = torch.softmax(2 * logits, dim=1)
+    found = decide_masks(p)
+    label = BestCutMasks(output="multiclass")(p)
+    assert label.shape == (2, 7, 7)
+    claims = found.masks.sum(dim=1)
+    # A pixel that one class claims goes to it.
+    alone = found.masks.int().argmax(dim=1)
+    assert torch.equal(label[claims == 1], alone[claims == 1])
+    # And one that several claim, to one of them.
+    chosen = found.masks.gather(1, label[:, None])[:, 0]
+    assert torch.all(chosen[claims > 0])
+
+
+# --- all maps together ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", ["dice", "mcc"])
+def test_one_threshold_for_all_maps(metric):
+    batches = [maps(3, 40, 40, seed=s, power=1 + s) for s in range(4)]
+    found = decide_dataset(batches, metric)
+    whole = torch.cat([x.reshape(-1) for x in batches]).double().numpy()
+    exact = bestcut.decide(whole, metric)
+    assert found.expected_score == pytest.approx(exact.expected_score, abs=1e-12)
+    assert (
+        found.n_positive
+        == exact.n_positive
+        == sum(int(found(x).sum()) for x in batches)
+    )
+    assert "pixels from" in repr(found)
+
+
+def test_batches_must_come_twice():
+    with pytest.raises(TypeError, match="gone through twice"):
+        decide_dataset(x for x in [torch.rand(2, 2)])
+
+
+# --- tensors in the core --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_the_core_takes_tensors(dtype):
+    p = maps(50).to(dtype)
+    plain = bestcut.decide(p.double().numpy())
+    found = bestcut.decide(p.clone().requires_grad_())
+    np.testing.assert_array_equal(found.labels, plain.labels)
+    assert bestcut.expected_score(p, plain.labels) == pytest.approx(
+        plain.expected_score
+    )
+    each = bestcut.decide_each(p.reshape(5, 10))
+    assert each.labels.shape == (5, 10)
