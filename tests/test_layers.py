@@ -83,7 +83,7 @@ def test_every_layer_is_there_and_says_what_it_is():
 def test_every_folder_has_a_folder_of_tests():
     folders = {path.name for path in SRC.iterdir() if (path / "__init__.py").exists()}
     there = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir()}
-    # tests/ is on the path of imports: a folder `torch` there would be taken for PyTorch.
+    # tests/ is on the path of imports: a folder `torch` would be taken for PyTorch.
     folders = {"tensors" if x == "torch" else x for x in folders}
     assert folders <= there
     assert there - folders <= {"examples", "experiments", "oracles", "__pycache__"}
