@@ -94,7 +94,7 @@ $(VENV)-torch/.done: pyproject.toml
 	@touch $@
 
 test-torch: $(VENV)-torch/.done  ## masks, on the CPU; kernels in Triton's interpreter
-	$(VENV)-torch/bin/python -m pytest -q tests/tensors/test_masks.py tests/tensors/test_docs.py src/bestcut/torch
+	$(VENV)-torch/bin/python -m pytest -q tests/tensors src/bestcut/torch
 	TRITON_INTERPRET=1 $(VENV)-torch/bin/python -m pytest -q tests/tensors/test_kernels.py
 
 paper: $(VENV)/.dev  ## the paper's experiments (QUICK=1: a small part; DATA=folder)

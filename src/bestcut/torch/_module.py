@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+
 from bestcut import _errors as errors
 from bestcut.metrics import Metric, get
 from bestcut.torch._masks import decide_masks
