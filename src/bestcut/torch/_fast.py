@@ -75,6 +75,100 @@ def loops_of(maps: int, pixels: int, processors: int) -> int:
     return int(max(min(triton.next_power_of_2(max(wanted, 1)), most), least))
 
 
+class _Launch(NamedTuple):
+    """A kernel with everything but its tensors.
+
+    `reads` names what it is given; `constants` are the rest, in its order.
+    """
+
+    kernel: Any
+    reads: str
+    grid: tuple[int, int, int]
+    constants: dict[str, Any]
+    warps: int
+
+
+class _Plan:
+    """What is launched for maps of some shape, and with what sizes."""
+
+    def __init__(self, maps: torch.Tensor, kind: int) -> None:
+        count, pixels = maps.shape
+        self.small = pixels <= _SMALL
+        self.listed = triton.next_power_of_2(pixels) if self.small else _kernels.LISTED
+        loops = loops_of(count, pixels, _processors(maps.device))
+        self.chunks = triton.cdiv(pixels, _BLOCK * loops)
+        self.double = maps.dtype == torch.float64
+        self.compiled: list[Any] = []
+        every, each = (count * self.chunks, 1, 1), (count, 1, 1)
+        common = {
+            "WIDTH": _kernels.STATE,
+            "COLUMNS": _kernels.LEFT,
+            "DOUBLE": self.double,
+            "KIND": kind,
+            "BLOCK": _BLOCK,
+            "LOOPS": loops,
+            "SIZE": self.listed,
+            "CHUNKS": triton.next_power_of_2(self.chunks),
+            "EVEN": pixels % (_BLOCK * loops) == 0,
+            "SHORT": min(_SHORT, self.listed),
+            "COUNT_OF_NODES": _kernels.NODES,
+        }
+        first = {"SIZE": _SAMPLED, "STEPS": _STEPS, "ALL_LISTED": self.small}
+        even = {"COUNT_OF_NODES": _kernels.EVEN, "BEFORE": 2 + 2 * _kernels.NODES}
+        warps = min(max(self.listed // 128, 1), 16)
+        turns = [(x == 0, False) for x in range(0 if self.small else _TURNS)]
+
+        def launch(
+            kernel: Any, reads: str, grid: Any, more: Any, warps: int
+        ) -> _Launch:
+            known = common | more
+            own = {x: known[x] for x in kernel.arg_names if x.isupper()}
+            return _Launch(kernel, reads, grid, own, warps)
+
+        def turn(first: bool, last: bool) -> _Launch:
+            more = {"FIRST": first, "LAST": last}
+            return launch(_kernels.turn, "turn", every, more, _WARPS)
+
+        self.launches = [
+            launch(_kernels.sample, "sample", each, first, _SAMPLE_WARPS),
+            *(turn(*x) for x in turns),
+            launch(_kernels.collect, "collect", every, {}, _WARPS),
+            launch(_kernels.solve, "solve", each, even, warps),
+            turn(False, True),
+        ]
+
+    def run(self, tensors: dict[str, tuple[Any, ...]]) -> None:
+        """Launch the kernels; after the first time without much ado.
+
+        Triton looks at every argument of a launch again, which takes longer than a map
+        of a million pixels does.
+        """
+        if self.compiled:
+            for compiled, x in zip(self.compiled, self.launches, strict=True):
+                compiled[x.grid](*tensors[x.reads], *x.constants.values())
+            return
+        found = [
+            x.kernel[x.grid](*tensors[x.reads], **x.constants, num_warps=x.warps)
+            for x in self.launches
+        ]
+        if found[0] is not None:  # as Triton's interpreter answers
+            self.compiled = found
+
+
+_PLANS: dict[Any, _Plan] = {}
+
+
+def _plan(maps: torch.Tensor, kind: int) -> _Plan:
+    """Return the plan for maps, which depends on where they begin in memory, too."""
+    aligned = maps.data_ptr() % 16 == 0
+    key = (maps.device, maps.dtype, tuple(maps.shape), aligned, kind)
+    if key not in _PLANS:
+        if len(_PLANS) >= _KNOWN:
+            _PLANS.clear()
+        _PLANS[key] = _Plan(maps, kind)
+    return _PLANS[key]
+
+
 def find(maps: torch.Tensor, *, jaccard: bool, b2: float, empty: float) -> Found:
     """Return the best masks of some maps.
 
@@ -90,94 +184,33 @@ def find(maps: torch.Tensor, *, jaccard: bool, b2: float, empty: float) -> Found
         The score of two empty masks.
     """
     count, pixels = maps.shape
-    device = maps.device
-    masks = torch.empty(maps.shape, dtype=torch.bool, device=device)
-    small = pixels <= _SMALL
-    listed = triton.next_power_of_2(pixels) if small else _kernels.LISTED
-    loops = loops_of(count, pixels, _processors(device))
-    chunks = triton.cdiv(pixels, _BLOCK * loops)
-    double = maps.dtype == torch.float64
-    work = torch.float64 if double else torch.float32
-    state = torch.empty((count, _kernels.STATE), dtype=torch.float64, device=device)
-    left = torch.empty(
-        count * _kernels.LEFT * chunks, dtype=torch.float64, device=device
-    )
-    values = torch.empty(count * listed, dtype=work, device=device)
-    places = torch.empty(count * listed, dtype=torch.int64, device=device)
-    tie = torch.empty(count, dtype=torch.int64, device=device)
-    mode = torch.empty(count, dtype=torch.int32, device=device)
-    counter = torch.empty(2 * count, dtype=torch.int32, device=device)
-    numbers = _numbers(device, b2, empty)
+    plan = _plan(maps, int(jaccard))
+    listed, chunks = count * plan.listed, plan.chunks
+
+    def new(size: Any, dtype: torch.dtype) -> torch.Tensor:
+        return torch.empty(size, dtype=dtype, device=maps.device)
+
+    masks = new(maps.shape, torch.bool)
+    state = new((count, _kernels.STATE), torch.float64)
+    left = new(count * _kernels.LEFT * chunks, torch.float64)
+    values = new(listed, torch.float64 if plan.double else torch.float32)
+    places, tie = new(listed, torch.int64), new(count, torch.int64)
+    mode, counter = new(count, torch.int32), new(2 * count, torch.int32)
+    numbers = _numbers(maps.device, b2, empty)
     target = masks.view(torch.uint8)
-    both = {"WIDTH": _kernels.STATE, "COLUMNS": _kernels.LEFT, "DOUBLE": double}
-    both |= {"KIND": int(jaccard), "BLOCK": _BLOCK, "LOOPS": loops, "SIZE": listed}
-    both |= {"CHUNKS": triton.next_power_of_2(chunks)}
-    both |= {"EVEN": pixels % (_BLOCK * loops) == 0, "SHORT": min(_SHORT, listed)}
-    every, each = (count * chunks, 1, 1), (count, 1, 1)
-    reads = (maps, target, state, mode, counter, left, numbers, tie, pixels, chunks)
-    lists = (maps, state, mode, counter, left, values, places, pixels, chunks)
-    solves = (state, mode, counter, left, values, places, tie, numbers, pixels, chunks)
-    nodes = {"COUNT_OF_NODES": _kernels.NODES}
-    even = {"COUNT_OF_NODES": _kernels.EVEN, "BEFORE": 2 + 2 * _kernels.NODES}
-    first = {"SIZE": _SAMPLED, "STEPS": _STEPS, "ALL_LISTED": small}
-    begin = (maps, state, mode, counter, pixels, b2)
-    launches = [_Launch(_kernels.sample, each, begin, {**both, **first}, _SAMPLE_WARPS)]
-    for number in range(0 if small else _TURNS):
-        now = {**both, **nodes, "FIRST": number == 0, "LAST": False}
-        launches.append(_Launch(_kernels.turn, every, reads, now, _WARPS))
-    last = {**both, **nodes, "FIRST": False, "LAST": True}
-    launches += [
-        _Launch(_kernels.collect, every, lists, both, _WARPS),
-        _Launch(
-            _kernels.solve,
-            each,
-            solves,
-            {**both, **even},
-            min(max(listed // 128, 1), 16),
+    lists = (left, values, places)
+    tensors = {
+        "sample": (maps, state, mode, counter, pixels, b2),
+        "turn": (
+            *(maps, target, state, mode, counter, left, numbers, tie),
+            *(pixels, chunks),
         ),
-        _Launch(_kernels.turn, every, reads, last, _WARPS),
-    ]
-    aligned = maps.data_ptr() % 16 == 0
-    key = (device, maps.dtype, maps.shape, aligned, jaccard, b2)
-    if device.type == "cuda" and device.index != torch.cuda.current_device():
-        with torch.cuda.device(device):
-            _run(launches, key)
+        "collect": (maps, state, mode, counter, *lists, pixels, chunks),
+        "solve": (state, mode, counter, *lists, tie, numbers, pixels, chunks),
+    }
+    if maps.is_cuda and maps.device.index != torch.cuda.current_device():
+        with torch.cuda.device(maps.device):
+            plan.run(tensors)
     else:
-        _run(launches, key)
+        plan.run(tensors)
     return Found(masks, state)
-
-
-class _Launch(NamedTuple):
-    kernel: Any
-    grid: tuple[int, int, int]
-    arguments: tuple[Any, ...]
-    constants: dict[str, Any]
-    warps: int
-
-
-_COMPILED: dict[Any, list[Any]] = {}
-
-
-def _run(launches: list[_Launch], key: Any) -> None:
-    """Launch kernels; those that were launched with such arguments, without much ado.
-
-    Triton looks at every argument of a launch again, which takes longer than a map of a
-    million pixels does.
-    """
-    known = _COMPILED.get(key)
-    if known is None:
-        found = []
-        for kernel, grid, arguments, constants, warps in launches:
-            names = kernel.arg_names[len(arguments) :]
-            some = {x: constants[x] for x in names}
-            found.append(kernel[grid](*arguments, **some, num_warps=warps))
-        if found[0] is not None:  # as Triton's interpreter answers
-            if len(_COMPILED) >= _KNOWN:
-                _COMPILED.clear()
-            _COMPILED[key] = found
-        return
-    for compiled, (kernel, grid, arguments, constants, _) in zip(
-        known, launches, strict=True
-    ):
-        rest = (constants[x] for x in kernel.arg_names[len(arguments) :])
-        compiled[grid](*arguments, *rest)
