@@ -1322,8 +1322,8 @@ def not_an_output(output: Any) -> ValueError:
 
 
 def classes_are_pixels(classes: int, dims: Any) -> ValueError:
-    """Return the refusal of a dimension of classes that is one of the maps."""
+    """Return the refusal of a dimension of classes that is none, or one of a map."""
     return ValueError(
-        f"`classes` must be another dimension than those of a map; got {classes} and "
-        f"`dims` {dims!r}."
+        f"`classes` must be a dimension of the tensor that is none of a map's; got "
+        f"{classes} and `dims` {dims!r}."
     )

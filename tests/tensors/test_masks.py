@@ -99,8 +99,9 @@ def test_refusals_say_what_to_do():
         decide_masks(torch.rand(4, 0, 4))
     with pytest.raises(ValueError, match="'masks' or 'multiclass'"):
         BestCutMasks(output="labels")
-    with pytest.raises(ValueError, match="another dimension"):
-        BestCutMasks(output="multiclass", classes=-1)(torch.rand(1, 2, 3, 3))
+    for classes in (-1, 4, -5):
+        with pytest.raises(ValueError, match="none of a map's"):
+            BestCutMasks(output="multiclass", classes=classes)(torch.rand(1, 2, 3, 3))
 
 
 # --- as a layer -----------------------------------------------------------------------
@@ -111,6 +112,12 @@ def test_a_layer_in_a_model():
     x = torch.randn(2, 1, 6, 6, generator=torch.Generator().manual_seed(0))
     assert torch.equal(model(x), decide_masks(torch.sigmoid(x), "jaccard").masks)
     assert "jaccard" in repr(model)
+
+
+def test_a_compiled_model():
+    p = maps(2, 1, 6, 6)
+    layer = torch.compile(BestCutMasks("dice"), backend="eager")
+    assert torch.equal(layer(p), decide_masks(p).masks)
 
 
 def test_one_class_for_each_pixel():

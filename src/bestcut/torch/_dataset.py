@@ -36,7 +36,9 @@ class DatasetCut:
 
     def __call__(self, probs: torch.Tensor) -> torch.Tensor:
         """Return the masks of some maps; all pixels that tie at the cut are in."""
-        return probs.detach() >= self.threshold
+        if not isinstance(probs, torch.Tensor):
+            raise errors.not_a_tensor(probs)
+        return probs.detach().to(torch.float64) >= self.threshold
 
     def __repr__(self) -> str:
         return (

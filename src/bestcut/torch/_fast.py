@@ -91,9 +91,9 @@ class _Launch(NamedTuple):
 class _Plan:
     """What is launched for maps of some shape, and with what sizes."""
 
-    def __init__(self, maps: torch.Tensor, kind: int) -> None:
+    def __init__(self, maps: torch.Tensor, kind: int, whole: bool) -> None:
         count, pixels = maps.shape
-        self.small = pixels <= _SMALL
+        self.small = pixels <= _SMALL and whole
         self.listed = triton.next_power_of_2(pixels) if self.small else _kernels.LISTED
         loops = loops_of(count, pixels, _processors(maps.device))
         self.chunks = triton.cdiv(pixels, _BLOCK * loops)
@@ -158,14 +158,14 @@ class _Plan:
 _PLANS: dict[Any, _Plan] = {}
 
 
-def _plan(maps: torch.Tensor, kind: int) -> _Plan:
+def _plan(maps: torch.Tensor, kind: int, whole: bool) -> _Plan:
     """Return the plan for maps, which depends on where they begin in memory, too."""
     aligned = maps.data_ptr() % 16 == 0
-    key = (maps.device, maps.dtype, tuple(maps.shape), aligned, kind)
+    key = (maps.device, maps.dtype, tuple(maps.shape), aligned, kind, whole)
     if key not in _PLANS:
         if len(_PLANS) >= _KNOWN:
             _PLANS.clear()
-        _PLANS[key] = _Plan(maps, kind)
+        _PLANS[key] = _Plan(maps, kind, whole)
     return _PLANS[key]
 
 
@@ -184,7 +184,7 @@ def find(maps: torch.Tensor, *, jaccard: bool, b2: float, empty: float) -> Found
         The score of two empty masks.
     """
     count, pixels = maps.shape
-    plan = _plan(maps, int(jaccard))
+    plan = _plan(maps, int(jaccard), b2.is_integer())
     listed, chunks = count * plan.listed, plan.chunks
 
     def new(size: Any, dtype: torch.dtype) -> torch.Tensor:

@@ -29,7 +29,7 @@ STATE = 16  # numbers that are kept of a map, see the constants below
 NODES = 32  # of Gauss and Laguerre
 LEFT = 9  # sums that a program of `turn` leaves
 LISTED = 1024  # pixels of a faint map that are listed at most
-EVEN = 64  # nodes of Gauss and Legendre, for faint and small maps
+EVEN = 128  # nodes of Gauss and Legendre, for faint and small maps
 
 # What is kept of a map.
 THRESHOLD = tl.constexpr(0)  # of the next turn
@@ -53,6 +53,7 @@ SOLVED = tl.constexpr(4)  # to be written as the list says
 
 _GOOD = tl.constexpr(8e-10)
 _UNKNOWN = tl.constexpr(1e300)
+_SHIFT = tl.constexpr(2.0)  # of p / s²: how one pixel more changes the threshold
 _LEAST = tl.constexpr(400.0)  # predicted and expected positives that sums want
 _FAINT = tl.constexpr(400.0)  # expected positives of maps that a list may tell
 _FLOAT = tl.constexpr(6e-8)  # relative rounding of a float32
@@ -326,11 +327,12 @@ def turn(
             again = tl.where(nothing, _NOTHING, tl.minimum(tl.maximum(again, 0.0), 1.0))
             score = tl.where(k > 0.0, score, tl.where(nothing, empty, 0.0))
             # Lemma 22: powers that are left out, and what float32 sums round.
+            steep = tl.maximum(b2, 1.0)
             out = 48.0 * (a4 / size + 1.0) / (size * size * size * size)
-            rounds = 3.0 * _FLOAT * (LOOPS + 8) / size
+            out = out * steep * steep * steep * steep * steep
+            rounds = steep * (3.0 * _FLOAT * (LOOPS + 8)) / size
             tl.store(base + SCORE, score)
             tl.store(base + ERROR, score * (out + rounds + 1e-12) + 1e-13)
-            # What is between two thresholds is worth at most twice their distance.
             edge_again = again.to(work).to(tl.float64)
             apart = tl.abs(again - t)
             if FIRST:
@@ -340,25 +342,34 @@ def turn(
                 dense = close / (2.0 * window)
             wrong_by = dense * apart * apart / size + again / (size * size)
             wrong_by = wrong_by + 2.0 * _FLOAT * again
-            loss = 2.0 * apart * close / size
-            loss = tl.where(apart <= window, loss, _UNKNOWN)
-            loss = tl.where(edge_again == t, 0.0, loss)
+            # What one pixel near t moves it by, times s²: others cannot change sides.
+            shift = (1.0 + b2) * again * _SHIFT
+            rest = tl.maximum(size - close, 1.0)
+            reach = apart + shift * close / (rest * rest)
+            loss = 2.0 * reach * close / rest
+            inside = (reach <= window) & (4.0 * close <= size)
+            loss = tl.where(inside, loss, _UNKNOWN)
             soon = dense * wrong_by * wrong_by / size <= _GOOD
             # No more than 1024 pixels have as much; are there any, to speak of?
             list_from = a1 / 1024.0
             heavy = a2 > list_from * a1
-            faint = (size < _LEAST) | (heavy & (soon == 0))
+            few = size < steep * _LEAST
+            faint = few | (heavy & (soon == 0))
             faint = faint | ((empty != 0.0) & (a1 < 60.0))
-            listed = faint & (a1 < _FAINT) & (nothing == 0)
-            loss = tl.where((size < _LEAST) | listed, _UNKNOWN, loss)
+            # Integrands of lists are polynomials only for a whole beta².
+            whole = b2 == tl.floor(b2)
+            listed = faint & (a1 < _FAINT) & (nothing == 0) & whole
+            loss = tl.where(few | faint, _UNKNOWN, loss)
             tl.store(base + LOSS, tl.where(nothing, 0.0, loss))
-            done = (mode == WRITE) & (loss <= _GOOD)
+            done = (mode == WRITE) & ((loss <= _GOOD) | nothing)
             soon = soon | (mode == WRITE)
             after = tl.where(done, DONE, tl.where(soon, WRITE, READ))
             tl.store(mode_ptr + one, tl.where(listed, LIST, after))
             tl.store(base + LIST_FROM, list_from)
             tl.store(base + THRESHOLD, edge_again)
-            tl.store(base + WINDOW, tl.maximum(2.0 * wrong_by, 1e-9))
+            # Wide enough for all that could change sides, if these are not known yet.
+            wide = tl.where(inside & (not FIRST), 2.0 * reach, shift / size)
+            tl.store(base + WINDOW, tl.maximum(2.0 * wrong_by, wide + 1e-12))
 
 
 @triton.jit

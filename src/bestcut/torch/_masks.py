@@ -107,6 +107,7 @@ _OF_CORE = {
 }
 
 
+@torch.compiler.disable  # type: ignore[untyped-decorator]
 def decide_masks(
     probs: torch.Tensor,
     metric: str | Metric = "dice",
@@ -216,8 +217,8 @@ def _has_kernels(device: torch.device, metric: Metric) -> bool:
         or not 0.0 <= metric.zero_division <= 1.0
     ):
         return False
-    if isinstance(metric, FBeta) and not 0.05 <= metric.beta <= 20.0:
-        return False
+    if isinstance(metric, FBeta) and not 0.5 <= metric.beta <= 2.0:
+        return False  # sums and nodes were made for these
     return device.type == "cuda" and find_spec("triton") is not None
 
 

@@ -63,7 +63,8 @@ class BestCutMasks(torch.nn.Module):
         if self.output == "masks":
             return found.masks
         own = sorted(d % probs.ndim for d in self.dims)
-        if self.classes % probs.ndim in own:
+        inside = -probs.ndim <= self.classes < probs.ndim
+        if not inside or self.classes % probs.ndim in own:
             raise errors.classes_are_pixels(self.classes, self.dims)
         threshold = found.threshold
         for d in own:
