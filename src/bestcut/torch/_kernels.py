@@ -26,36 +26,45 @@ import triton
 import triton.language as tl
 
 STATE = 16  # numbers that are kept of a map, see the constants below
+MARKS = 4  # whole numbers
 NODES = 32  # of Gauss and Laguerre
-LEFT = 9  # sums that a program of `turn` leaves
-LISTED = 1024  # pixels of a faint map that are listed at most
+LEFT = 8  # sums that a program of `turn` leaves
+LONGEST = 1024  # list of pixels of a faint map
 EVEN = 128  # nodes of Gauss and Legendre, for faint and small maps
+FEW = 64  # of these for short lists
 
 # What is kept of a map.
 THRESHOLD = tl.constexpr(0)  # of the next turn
 WINDOW = tl.constexpr(1)  # how far from it pixels are counted
-TOTALS = tl.constexpr(2)  # sums of p, p², p³ and p⁴ over the map: four numbers
+TOTALS = tl.constexpr(2)  # sums of p and p² over the map: two numbers
+DENSE = tl.constexpr(4)  # pixels for each unit of probability near the threshold
+LIST_FROM = tl.constexpr(5)  # the least probability that is listed
 SCORE = tl.constexpr(6)
 ERROR = tl.constexpr(7)
 COUNT = tl.constexpr(8)
 WRITTEN = tl.constexpr(9)  # the threshold of the mask
 LOSS = tl.constexpr(10)  # what the best mask may have more
 BAD = tl.constexpr(11)  # whether there are pixels that are no probabilities
-LIST_FROM = tl.constexpr(12)  # the least probability that is listed
-DENSE = tl.constexpr(13)  # pixels for each unit of probability near the threshold
+TIE = tl.constexpr(12)  # of pixels that tie at the cut of a list: the last one's place
 
-# What a map does next.
+# What is marked of a map.
+MODE = tl.constexpr(0)
+FINISHED = tl.constexpr(1)  # programs that have left their sums
+MANY = tl.constexpr(2)  # pixels that are listed
+
+# What a map does next: its mode.
 DONE = tl.constexpr(0)
 READ = tl.constexpr(1)
 WRITE = tl.constexpr(2)
-LIST = tl.constexpr(3)
-SOLVED = tl.constexpr(4)  # to be written as the list says
+LIST = tl.constexpr(3)  # have its largest pixels listed
+LISTED = tl.constexpr(4)  # be solved: the first read listed them
+SOLVED = tl.constexpr(5)  # be written as the list says
 
 _GOOD = tl.constexpr(8e-10)
 _UNKNOWN = tl.constexpr(1e300)
-_SHIFT = tl.constexpr(2.0)  # of p / s²: how one pixel more changes the threshold
 _LEAST = tl.constexpr(400.0)  # predicted and expected positives that sums want
 _FAINT = tl.constexpr(400.0)  # expected positives of maps that a list may tell
+_EMPTY = tl.constexpr(60.0)  # expected positives of maps that may best have no mask
 _FLOAT = tl.constexpr(6e-8)  # relative rounding of a float32
 _FAR = tl.constexpr(1 << 62)  # beyond every map
 _NOTHING = tl.constexpr(2.0)  # a threshold that no pixel reaches
@@ -68,25 +77,26 @@ def _two(a, b, c, d):
 
 @triton.jit
 def sample(
-    p_ptr, state_ptr, mode_ptr, counter_ptr, n, b2,
-    SIZE: tl.constexpr, STEPS: tl.constexpr, WIDTH: tl.constexpr,
-    ALL_LISTED: tl.constexpr,
+    p_ptr, state_ptr, marks_ptr, n, b2,
+    SAMPLED: tl.constexpr, STEPS: tl.constexpr, WIDTH: tl.constexpr,
+    ALL_LISTED: tl.constexpr, WHOLE: tl.constexpr,
 ):  # fmt: skip
     """Find a threshold from some pixels of each map, and begin its state."""
     one = tl.program_id(0).to(tl.int64)
     base = state_ptr + one * WIDTH
-    tl.store(counter_ptr + 2 * one, 0)
-    tl.store(counter_ptr + 2 * one + 1, 0)
+    marks = marks_ptr + one * 4
+    tl.store(marks + FINISHED, 0)
+    tl.store(marks + MANY, 0)
     tl.store(base + LOSS, _UNKNOWN)
     if ALL_LISTED:
-        tl.store(mode_ptr + one, LIST)
+        tl.store(marks + MODE, LIST)
         tl.store(base + LIST_FROM, -1.0)
         tl.store(base + BAD, 0.0)
     else:
-        i = tl.arange(0, SIZE)
-        if n > SIZE:
+        i = tl.arange(0, SAMPLED)
+        if n > SAMPLED:
             # One pixel of every stretch, at places that no pattern follows.
-            stretch = n // SIZE
+            stretch = n // SAMPLED
             mixed = i.to(tl.uint32) * 747796405 + 277803737
             mixed = ((mixed >> 15) ^ mixed) * 2654435769
             mixed = (mixed >> 16) ^ mixed
@@ -96,7 +106,7 @@ def sample(
         x = tl.load(p_ptr + one * n + at, mask=at < n, other=0.0).to(tl.float32)
         x = tl.where((x >= 0.0) & (x <= 1.0), x, 0.0)
         total = tl.sum(x, axis=0)
-        t = total / SIZE
+        t = total / SAMPLED
         count = 0.0
         for _ in range(STEPS):
             above = x > t
@@ -112,10 +122,23 @@ def sample(
         tl.store(base + THRESHOLD, t.to(tl.float64))
         window = tl.maximum(tl.minimum(4.0 * spread, t), 1e-4 * t + 1e-12)
         near = tl.sum((tl.abs(x - t) <= window).to(tl.float32), axis=0)
-        dense = near * (n / SIZE) / (2.0 * window)
+        dense = near * (n / SAMPLED) / (2.0 * window)
         tl.store(base + DENSE, dense.to(tl.float64))
         tl.store(base + WINDOW, window.to(tl.float64))
-        tl.store(mode_ptr + one, READ)
+        # The first read lists pixels that are far above the others, if these are faint
+        # enough for two powers: their cubes are below least² times their sum.
+        taken = tl.sum(inside, axis=0) * (n / SAMPLED)
+        highest = tl.where(taken < 512.0, t, 1.0)
+        others = tl.where(x > highest, 0.0, x)
+        expected = tl.sum(others, axis=0) * (n / SAMPLED)
+        least = tl.maximum(4.0 * tl.max(others, axis=0), 1e-12)
+        faint = (expected < _FAINT) & (least * least * expected < 1e-11)
+        if WHOLE:
+            least = tl.where(faint, least, _NOTHING)
+            tl.store(base + LIST_FROM, least.to(tl.float64))
+        else:
+            tl.store(base + LIST_FROM, _NOTHING)
+        tl.store(marks + MODE, READ)
 
 
 @triton.jit
@@ -185,47 +208,216 @@ def _whole(high, low, begin):
 
 
 @triton.jit
-def turn(
-    p_ptr, mask_ptr, state_ptr, mode_ptr, counter_ptr, left_ptr, node_ptr,
-    tie_ptr, n, chunks,
-    KIND: tl.constexpr, FIRST: tl.constexpr, LAST: tl.constexpr, DOUBLE: tl.constexpr,
-    BLOCK: tl.constexpr, LOOPS: tl.constexpr, CHUNKS: tl.constexpr,
-    WIDTH: tl.constexpr, COUNT_OF_NODES: tl.constexpr, COLUMNS: tl.constexpr,
-    EVEN: tl.constexpr,
+def _size(k, k1, a1, b2, KIND: tl.constexpr):
+    """Return s of Lemma 22: the mean of what the score divides by."""
+    if KIND == 0:
+        return k + b2 * a1
+    else:
+        return k + a1 - k1
+
+
+@triton.jit
+def _drift(size, t, k1, k2, a1, a2, b2, KIND: tl.constexpr):
+    """Return what one pixel near t moves the threshold by, times s² (Lemma 22)."""
+    if KIND == 0:
+        moves = b2 * (a1 - a2) * t / size - (k1 - k2) / size + t * (1.0 - t)
+        drift = 2.0 * b2 * tl.abs(moves)
+    else:
+        outside = (a1 - k1) - (a2 - k2)
+        drift = 2.0 * t * (1.0 - t) * (1.0 - t) * (outside / size + t)
+    return drift + 16.0 * tl.maximum(b2, 1.0) * t / size
+
+
+@triton.jit
+def _list_pixels(
+    source, start, length, least, most, marks, room,
+    BLOCK: tl.constexpr, LOOPS: tl.constexpr, ROOM: tl.constexpr,
 ):  # fmt: skip
-    """Read each map once: sum, write its mask if it is time, and find the next t."""
-    one = (tl.program_id(0) // chunks).to(tl.int64)
-    part = tl.program_id(0) % chunks
-    mode = tl.load(mode_ptr + one)
-    if LAST and mode == READ:
-        mode = 2
-    if (mode == DONE) | (mode == LIST) | ((mode == SOLVED) & (not LAST)):
-        return
-    base = state_ptr + one * WIDTH
+    """List the pixels of at least some probability; return sums of p and p².
+
+    `most` has the largest pixel in each place of the blocks: others are not read.
+    """
+    sums = tl.zeros([BLOCK], tl.float64)
+    squares = tl.zeros([BLOCK], tl.float64)
+    many = marks + MANY + tl.zeros([BLOCK], tl.int32)
+    for i in range(LOOPS):
+        at = i * BLOCK + tl.arange(0, BLOCK)
+        there = (most >= least) & (at < length)
+        x = tl.load(source + at, mask=there, other=0.0).to(most.dtype)
+        chosen = there & (x >= least)
+        place = tl.atomic_add(many, 1, mask=chosen, sem="relaxed")
+        fits = chosen & (place < ROOM)
+        tl.store(room + place, x.to(tl.float64), mask=fits)
+        tl.store(room + ROOM + place, (start + at).to(tl.float64), mask=fits)
+        y = tl.where(chosen, x, 0.0).to(tl.float64)
+        sums += y
+        squares += y * y
+    return tl.sum(sums, axis=0), tl.sum(squares, axis=0)
+
+
+@triton.jit
+def _write_solved(
+    source, target, edge, tie, length,
+    BLOCK: tl.constexpr, LOOPS: tl.constexpr, EVEN: tl.constexpr,
+):  # fmt: skip
+    """Write the mask of a list: of pixels that tie at its cut, the first ones."""
+    for i in range(LOOPS):
+        at = i * BLOCK + tl.arange(0, BLOCK)
+        if EVEN:
+            x = tl.load(source + at).to(edge.dtype)
+        else:
+            x = tl.load(source + at, mask=at < length, other=0.0).to(edge.dtype)
+        above = (x > edge) | ((x == edge) & (at <= tie))
+        if EVEN:
+            tl.store(target + at, above.to(tl.uint8))
+        else:
+            tl.store(target + at, above.to(tl.uint8), mask=at < length)
+
+
+@triton.jit
+def _conclude(
+    base, marks, every, node_ptr, chunks, mode, edge,
+    KIND: tl.constexpr, FIRST: tl.constexpr, LOOPS: tl.constexpr,
+    CHUNKS: tl.constexpr, COUNT_OF_NODES: tl.constexpr, ROOM: tl.constexpr,
+    WHOLE: tl.constexpr,
+):  # fmt: skip
+    """Find what the sums of a map say: its score, the next t, and what is proved."""
     b2 = tl.load(node_ptr)
     empty = tl.load(node_ptr + 1)
     t = tl.load(base + THRESHOLD)
     window = tl.load(base + WINDOW)
+    k = _left(every, 0, chunks, CHUNKS)
+    s1 = _left(every, 1, chunks, CHUNKS)
+    s2 = _left(every, 2, chunks, CHUNKS)
+    some = tl.maximum(k, 1.0)
+    if FIRST:
+        a1 = _left(every, 3, chunks, CHUNKS) + _left(every, 5, chunks, CHUNKS)
+        a2 = _left(every, 4, chunks, CHUNKS) + _left(every, 6, chunks, CHUNKS)
+        tl.store(base + TOTALS, a1)
+        tl.store(base + TOTALS + 1, a2)
+        tl.store(base + BAD, _left(every, 7, chunks, CHUNKS))
+        # About: the next turn has them as they are.
+        s3 = s2 * s1 / some
+        s4 = s3 * s1 / some
+        a3 = s3
+        a4 = s4
+        rounds = _FLOAT * (2 + 2 * LOOPS)
+    else:
+        a1 = tl.load(base + TOTALS)
+        a2 = tl.load(base + TOTALS + 1)
+        s3 = _left(every, 3, chunks, CHUNKS)
+        s4 = _left(every, 4, chunks, CHUNKS)
+        a3 = _left(every, 5, chunks, CHUNKS)
+        a4 = _left(every, 6, chunks, CHUNKS)
+        rounds = _FLOAT * 2
+    j = tl.arange(0, COUNT_OF_NODES)
+    node = tl.load(node_ptr + 2 + j)
+    weight = tl.load(node_ptr + 2 + COUNT_OF_NODES + j)
+    score, again = _over_nodes(
+        some, s1, s2, s3, s4, a1, a2, a3, a4, t, b2, node, weight, KIND
+    )
+    size = _size(some, s1, a1, b2, KIND)
+    nothing = a1 <= 0.0
+    again = tl.where(nothing, _NOTHING, tl.minimum(tl.maximum(again, 0.0), 1.0))
+    apart = tl.abs(again - t)
+    drift = _drift(size, again, s1, s2, a1, a2, b2, KIND)
+    steep = tl.maximum(b2, 1.0)
+    few = size < steep * _LEAST
+    if FIRST:
+        dense = tl.load(base + DENSE)
+    else:
+        near = _left(every, 7, chunks, CHUNKS)
+        dense = near / (2.0 * window)
+    # The best score is higher than that of the cut at t, by what the pixels between
+    # pay, and so is the best threshold. About half of that is wrong, at most.
+    higher = dense * apart * apart / (2.0 * size)
+    if FIRST:
+        again = tl.where(nothing, again, tl.minimum(again + higher, 1.0))
+    wrong_by = higher / 2.0 + again / (size * size) + rounds * again
+    soon = dense * wrong_by * wrong_by / size <= _GOOD
+    # No more than ROOM pixels have as much; are there any, to speak of?
+    list_from = a1 / ROOM
+    heavy = a2 > list_from * a1
+    faint = few | (heavy & (soon == 0)) | ((empty != 0.0) & (a1 < _EMPTY))
+    if FIRST:
+        done = mode != mode
+        listed_from = tl.load(base + LIST_FROM)
+        many = tl.load(marks + MANY, cache_modifier=".cg")
+        quick = (listed_from <= list_from) & (many <= ROOM)
+        faint = faint | (heavy & quick)
+        tl.store(base + LIST_FROM, tl.where(quick, listed_from, list_from))
+        tl.store(marks + MANY, tl.where(quick, many, 0))
+        listing = tl.where(quick, LISTED, LIST)
+    else:
+        # Lemma 22 (d): no cut in the window is much better, and none beyond it is.
+        rest = tl.maximum(size - near, 1.0)
+        reach = apart + drift * near * size / (rest * rest * rest)
+        inside = reach + 2.0 * drift / size <= window * (1.0 - near / rest)
+        loss = (1.0 + b2) * reach * near / rest
+        loss = tl.where(inside & (few == 0) & (faint == 0), loss, _UNKNOWN)
+        loss = tl.where(nothing, 0.0, loss)
+        done = (mode == WRITE) & (loss <= _GOOD)
+        soon = soon | (mode == WRITE)
+        score = tl.where(k > 0.0, score, tl.where(nothing, empty, 0.0))
+        # Lemma 22 (c): powers that are left out, and what float32 sums round.
+        out = 48.0 * (a4 / size + 1.0) / (size * size * size * size)
+        out = out * steep * steep * steep * steep * steep
+        out = out + steep * (3.0 * _FLOAT * (LOOPS + 8)) / size
+        tl.store(base + LOSS, loss)
+        tl.store(base + SCORE, score)
+        tl.store(base + ERROR, score * (out + 1e-12) + 1e-13)
+        tl.store(base + COUNT, k)
+        tl.store(base + WRITTEN, t)
+        tl.store(base + LIST_FROM, list_from)
+        listing = LIST
+    to_list = faint & (a1 < _FAINT) & (nothing == 0) & WHOLE
+    after = tl.where(done, DONE, tl.where(soon, WRITE, READ))
+    tl.store(marks + MODE, tl.where(to_list, listing, after))
+    tl.store(base + THRESHOLD, again.to(edge.dtype).to(tl.float64))
+    tl.store(base + WINDOW, 1.5 * wrong_by + 3.0 * drift / size + 1e-12)
+
+
+@triton.jit
+def turn(
+    p_ptr, mask_ptr, state_ptr, marks_ptr, left_ptr, list_ptr, node_ptr, n, chunks,
+    KIND: tl.constexpr, FIRST: tl.constexpr, LAST: tl.constexpr, DOUBLE: tl.constexpr,
+    BLOCK: tl.constexpr, LOOPS: tl.constexpr, CHUNKS: tl.constexpr,
+    WIDTH: tl.constexpr, COUNT_OF_NODES: tl.constexpr, COLUMNS: tl.constexpr,
+    EVEN: tl.constexpr, ROOM: tl.constexpr, WHOLE: tl.constexpr,
+):  # fmt: skip
+    """Read each map once: sum, write its mask if it is time, and find the next t."""
+    one = (tl.program_id(0) // chunks).to(tl.int64)
+    part = tl.program_id(0) % chunks
+    marks = marks_ptr + one * 4
+    mode = tl.load(marks + MODE)
+    base = state_ptr + one * WIDTH
     work = tl.float64 if DOUBLE else tl.float32
-    edge = t.to(work)
-    width = window.to(work)
     start = part.to(tl.int64) * (BLOCK * LOOPS)
     length = tl.minimum(n - start, BLOCK * LOOPS).to(tl.int32)
     source = p_ptr + one * n + start
     target = mask_ptr + one * n + start
+    edge = tl.load(base + THRESHOLD).to(work)
     if LAST:
-        tie = tl.load(tie_ptr + one)
-        tie = tl.where(mode == SOLVED, tie, n) - start
+        if mode == SOLVED:
+            tie = tl.load(base + TIE).to(tl.int64) - start
+            _write_solved(source, target, edge, tie, length, BLOCK, LOOPS, EVEN)
+        elif mode == READ:
+            mode = WRITE
+    if (mode != READ) & (mode != WRITE):
+        return
+    low = tl.load(base + LIST_FROM).to(work)
+    width = tl.load(base + WINDOW).to(work)
+    begin = tl.minimum(low, 1.0)  # no less than what is added
     count = tl.zeros([BLOCK], tl.int32)
     near = tl.zeros([BLOCK], tl.int32)
     least = tl.zeros([BLOCK], work)
     most = tl.zeros([BLOCK], work)
-    k1 = tl.full([BLOCK], 1.0, work)
+    k1 = tl.full([BLOCK], 0.0 if FIRST else 1.0, work)
     k1_low = tl.zeros([BLOCK], work)
     k2 = tl.zeros([BLOCK], work)
     k3 = tl.zeros([BLOCK], work)
     k4 = tl.zeros([BLOCK], work)
-    p1 = tl.full([BLOCK], 1.0, work)
+    p1 = tl.zeros([BLOCK], work) + begin
     p1_low = tl.zeros([BLOCK], work)
     p2 = tl.zeros([BLOCK], work)
     p3 = tl.zeros([BLOCK], work)
@@ -236,152 +428,82 @@ def turn(
             x = tl.load(source + at).to(work)
             above = x >= edge
         else:
-            there = at < length
-            x = tl.load(source + at, mask=there, other=0.0).to(work)
-            above = (x >= edge) & there
-        if LAST:  # of pixels that tie at the cut of a list, the first ones
-            above = above & ((x > edge) | (at <= tie))
-        if (mode == WRITE) | (mode == SOLVED):
-            if EVEN:
-                tl.store(target + at, above.to(tl.uint8))
-            else:
-                tl.store(target + at, above.to(tl.uint8), mask=there)
+            x = tl.load(source + at, mask=at < length, other=0.0).to(work)
+            above = (x >= edge) & (at < length)
+        if not FIRST:
+            if mode == WRITE:
+                if EVEN:
+                    tl.store(target + at, above.to(tl.uint8))
+                else:
+                    tl.store(target + at, above.to(tl.uint8), mask=at < length)
         y = tl.where(above, x, 0.0)
         count += above.to(tl.int32)
-        k1, k1_low = _added(k1, k1_low, y)
-        square = x * x
+        above_square = y * y
+        k2 += above_square
         if FIRST:
+            k1 += y
             least = tl.minimum(least, x)
             most = tl.maximum(most, x)
-            p1, p1_low = _added(p1, p1_low, x)
-            p2 += square
+            faint = tl.where(x >= low, 0.0, x)  # a NaN stays one
+            p1, p1_low = _added(p1, p1_low, faint)
+            p2 += faint * faint
         else:
+            k1, k1_low = _added(k1, k1_low, y)
             near += (tl.abs(x - edge) <= width).to(tl.int32)
-            above_square = y * y
-            k2 += above_square
+            square = x * x
             k3 += above_square * y
             k4 += above_square * above_square
             p3 += square * x
             p4 += square * square
     left = left_ptr + one * COLUMNS * chunks + part
     tl.store(left, tl.sum(count, axis=0).to(tl.float64))
-    tl.store(left + chunks, _whole(k1, k1_low, 1.0))
-    tl.store(left + 2 * chunks, tl.sum(near, axis=0).to(tl.float64))
+    tl.store(left + 2 * chunks, tl.sum(k2.to(tl.float64), axis=0))
     if FIRST:
-        total = _whole(p1, p1_low, 1.0)
-        wrong = (tl.max(most, axis=0) > 1.0) | (tl.min(least, axis=0) < 0.0)
+        tl.store(left + chunks, tl.sum(k1.to(tl.float64), axis=0))
+        total = _whole(p1, p1_low, begin)
+        highest = tl.max(most, axis=0)
+        wrong = (highest > 1.0) | (tl.min(least, axis=0) < 0.0)
         wrong = wrong | (total != total)  # as a NaN makes it
         tl.store(left + 3 * chunks, total)
         tl.store(left + 4 * chunks, tl.sum(p2.to(tl.float64), axis=0))
-        tl.store(left + 5 * chunks, wrong.to(tl.float64))
+        listed = 0.0 * total
+        squares = 0.0 * total
+        if highest >= low:
+            listed, squares = _list_pixels(
+                source, start, length, low, most, marks, list_ptr + one * 2 * ROOM,
+                BLOCK, LOOPS, ROOM,
+            )  # fmt: skip
+        tl.store(left + 5 * chunks, listed)
+        tl.store(left + 6 * chunks, squares)
+        tl.store(left + 7 * chunks, wrong.to(tl.float64))
     else:
-        tl.store(left + 3 * chunks, tl.sum(k2.to(tl.float64), axis=0))
-        tl.store(left + 4 * chunks, tl.sum(k3.to(tl.float64), axis=0))
-        tl.store(left + 5 * chunks, tl.sum(k4.to(tl.float64), axis=0))
-        tl.store(left + 6 * chunks, tl.sum(p3.to(tl.float64), axis=0))
-        tl.store(left + 7 * chunks, tl.sum(p4.to(tl.float64), axis=0))
+        tl.store(left + chunks, _whole(k1, k1_low, 1.0))
+        tl.store(left + 3 * chunks, tl.sum(k3.to(tl.float64), axis=0))
+        tl.store(left + 4 * chunks, tl.sum(k4.to(tl.float64), axis=0))
+        tl.store(left + 5 * chunks, tl.sum(p3.to(tl.float64), axis=0))
+        tl.store(left + 6 * chunks, tl.sum(p4.to(tl.float64), axis=0))
+        tl.store(left + 7 * chunks, tl.sum(near, axis=0).to(tl.float64))
     # The last program of a map to come here has everything that the others left.
     tl.debug_barrier()
-    before = tl.atomic_add(counter_ptr + 2 * one, 1, sem="acq_rel")
+    before = tl.atomic_add(marks + FINISHED, 1, sem="acq_rel")
     if before == chunks - 1:
-        tl.store(counter_ptr + 2 * one, 0)
+        tl.store(marks + FINISHED, 0)
         every = left_ptr + one * COLUMNS * chunks
-        k = _left(every, 0, chunks, CHUNKS)
-        s1 = _left(every, 1, chunks, CHUNKS)
-        close = _left(every, 2, chunks, CHUNKS)
-        some = tl.maximum(k, 1.0)
-        mean = s1 / some
-        if FIRST:
-            a1 = _left(every, 3, chunks, CHUNKS)
-            a2 = _left(every, 4, chunks, CHUNKS)
-            tl.store(base + TOTALS, a1)
-            tl.store(base + TOTALS + 1, a2)
-            tl.store(base + BAD, _left(every, 5, chunks, CHUNKS))
-            # About: the next turn has them as they are.
-            s2 = mean * s1
-            s3 = mean * s2
-            s4 = mean * s3
-            a3 = s3
-            a4 = s4
-        else:
-            a1 = tl.load(base + TOTALS)
-            a2 = tl.load(base + TOTALS + 1)
-            s2 = _left(every, 3, chunks, CHUNKS)
-            s3 = _left(every, 4, chunks, CHUNKS)
-            s4 = _left(every, 5, chunks, CHUNKS)
-            a3 = _left(every, 6, chunks, CHUNKS)
-            a4 = _left(every, 7, chunks, CHUNKS)
-        tl.store(base + COUNT, k)
-        tl.store(base + WRITTEN, t)
-        if mode == SOLVED:
-            tl.store(mode_ptr + one, DONE)
-        else:
-            j = tl.arange(0, COUNT_OF_NODES)
-            node = tl.load(node_ptr + 2 + j)
-            weight = tl.load(node_ptr + 2 + COUNT_OF_NODES + j)
-            size = some + b2 * a1
-            score, again = _over_nodes(
-                some, s1, s2, s3, s4, a1, a2, a3, a4, t, b2, node, weight, KIND
-            )
-            nothing = a1 <= 0.0
-            again = tl.where(nothing, _NOTHING, tl.minimum(tl.maximum(again, 0.0), 1.0))
-            score = tl.where(k > 0.0, score, tl.where(nothing, empty, 0.0))
-            # Lemma 22: powers that are left out, and what float32 sums round.
-            steep = tl.maximum(b2, 1.0)
-            out = 48.0 * (a4 / size + 1.0) / (size * size * size * size)
-            out = out * steep * steep * steep * steep * steep
-            rounds = steep * (3.0 * _FLOAT * (LOOPS + 8)) / size
-            tl.store(base + SCORE, score)
-            tl.store(base + ERROR, score * (out + rounds + 1e-12) + 1e-13)
-            edge_again = again.to(work).to(tl.float64)
-            apart = tl.abs(again - t)
-            if FIRST:
-                dense = tl.load(base + DENSE)
-                close = dense * 2.0 * window
-            else:
-                dense = close / (2.0 * window)
-            wrong_by = dense * apart * apart / size + again / (size * size)
-            wrong_by = wrong_by + 2.0 * _FLOAT * again
-            # What one pixel near t moves it by, times s²: others cannot change sides.
-            shift = (1.0 + b2) * again * _SHIFT
-            rest = tl.maximum(size - close, 1.0)
-            reach = apart + shift * close / (rest * rest)
-            loss = 2.0 * reach * close / rest
-            inside = (reach <= window) & (4.0 * close <= size)
-            loss = tl.where(inside, loss, _UNKNOWN)
-            soon = dense * wrong_by * wrong_by / size <= _GOOD
-            # No more than 1024 pixels have as much; are there any, to speak of?
-            list_from = a1 / 1024.0
-            heavy = a2 > list_from * a1
-            few = size < steep * _LEAST
-            faint = few | (heavy & (soon == 0))
-            faint = faint | ((empty != 0.0) & (a1 < 60.0))
-            # Integrands of lists are polynomials only for a whole beta².
-            whole = b2 == tl.floor(b2)
-            listed = faint & (a1 < _FAINT) & (nothing == 0) & whole
-            loss = tl.where(few | faint, _UNKNOWN, loss)
-            tl.store(base + LOSS, tl.where(nothing, 0.0, loss))
-            done = (mode == WRITE) & ((loss <= _GOOD) | nothing)
-            soon = soon | (mode == WRITE)
-            after = tl.where(done, DONE, tl.where(soon, WRITE, READ))
-            tl.store(mode_ptr + one, tl.where(listed, LIST, after))
-            tl.store(base + LIST_FROM, list_from)
-            tl.store(base + THRESHOLD, edge_again)
-            # Wide enough for all that could change sides, if these are not known yet.
-            wide = tl.where(inside & (not FIRST), 2.0 * reach, shift / size)
-            tl.store(base + WINDOW, tl.maximum(2.0 * wrong_by, wide + 1e-12))
+        _conclude(base, marks, every, node_ptr, chunks, mode, edge, KIND, FIRST, LOOPS,
+                  CHUNKS, COUNT_OF_NODES, ROOM, WHOLE)  # fmt: skip
 
 
 @triton.jit
 def collect(
-    p_ptr, state_ptr, mode_ptr, counter_ptr, left_ptr, list_ptr, place_ptr, n, chunks,
+    p_ptr, state_ptr, marks_ptr, left_ptr, list_ptr, n, chunks,
     DOUBLE: tl.constexpr, BLOCK: tl.constexpr, LOOPS: tl.constexpr,
-    WIDTH: tl.constexpr, COLUMNS: tl.constexpr, SIZE: tl.constexpr,
+    WIDTH: tl.constexpr, COLUMNS: tl.constexpr, ROOM: tl.constexpr,
 ):  # fmt: skip
     """List the largest pixels of faint maps, and sum powers of the others."""
     one = (tl.program_id(0) // chunks).to(tl.int64)
     part = tl.program_id(0) % chunks
-    if tl.load(mode_ptr + one) != LIST:
+    marks = marks_ptr + one * 4
+    if tl.load(marks + MODE) != LIST:
         return
     base = state_ptr + one * WIDTH
     work = tl.float64 if DOUBLE else tl.float32
@@ -410,53 +532,47 @@ def collect(
         r2 += square
         r3 += square * y
         r4 += square * square
-    highest = tl.max(most, axis=0)
-    if (highest > 1.0) | (tl.min(lowest, axis=0) < 0.0) | (tl.sum(wrong, axis=0) > 0):
-        tl.store(base + BAD, 1.0)
-    if highest >= least:
-        for i in range(LOOPS):
-            at = i * BLOCK + tl.arange(0, BLOCK)
-            x = tl.load(source + at, mask=at < length, other=0.0).to(work)
-            chosen = (x >= least) & (at < length)
-            many = tl.sum(chosen.to(tl.int32), axis=0)
-            if many > 0:
-                first = tl.atomic_add(counter_ptr + 2 * one + 1, many)
-                place = first + tl.cumsum(chosen.to(tl.int32), axis=0) - 1
-                fits = chosen & (place < SIZE)
-                tl.store(list_ptr + one * SIZE + place, x, mask=fits)
-                tl.store(place_ptr + one * SIZE + place, start + at, mask=fits)
     left = left_ptr + one * COLUMNS * chunks + part
     tl.store(left, _whole(r1, r1_low, begin))
     tl.store(left + chunks, tl.sum(r2.to(tl.float64), axis=0))
     tl.store(left + 2 * chunks, tl.sum(r3.to(tl.float64), axis=0))
     tl.store(left + 3 * chunks, tl.sum(r4.to(tl.float64), axis=0))
+    highest = tl.max(most, axis=0)
+    if (highest > 1.0) | (tl.min(lowest, axis=0) < 0.0) | (tl.sum(wrong, axis=0) > 0):
+        tl.store(base + BAD, 1.0)
+    if highest >= least:
+        _list_pixels(source, start, length, least, most, marks,
+                     list_ptr + one * 2 * ROOM, BLOCK, LOOPS, ROOM)  # fmt: skip
 
 
 @triton.jit
 def _solved(
-    base, one, mode_ptr, tie_ptr, list_ptr, place_ptr, node_ptr, every, many, n, chunks,
+    base, marks, room, node_ptr, every, many, n, chunks,
     KIND: tl.constexpr, CHUNKS: tl.constexpr, SIZE: tl.constexpr, ROOM: tl.constexpr,
     COUNT_OF_NODES: tl.constexpr, BEFORE: tl.constexpr, BESIDE: tl.constexpr,
+    DOUBLE: tl.constexpr,
 ):  # fmt: skip
     """Score every cut of a list of at most SIZE pixels, and choose the best."""
-    r1 = _left(every, 0, chunks, CHUNKS)
-    r2 = _left(every, 1, chunks, CHUNKS)
-    r3 = _left(every, 2, chunks, CHUNKS)
-    r4 = _left(every, 3, chunks, CHUNKS)
+    # The first read leaves two powers of what is not listed, `collect` four.
+    quick = tl.load(marks + MODE) == LISTED
+    skip = tl.where(quick, 3 * chunks, 0)
+    r1 = _left(every + skip, 0, chunks, CHUNKS)
+    r2 = _left(every + skip, 1, chunks, CHUNKS)
+    r3 = tl.where(quick, 0.0, _left(every, 2, chunks, CHUNKS))
+    r4 = tl.where(quick, 0.0, _left(every, 3, chunks, CHUNKS))
     b2 = tl.load(node_ptr)
     empty = tl.load(node_ptr + 1)
     i = tl.arange(0, SIZE)
-    listed = tl.load(list_ptr + one * ROOM + i, mask=i < many, other=0.0)
-    places = tl.load(place_ptr + one * ROOM + i, mask=i < many, other=0)
+    work = tl.float64 if DOUBLE else tl.float32
+    listed = tl.load(room + i, mask=i < many, other=0.0).to(work)
+    places = tl.load(room + ROOM + i, mask=i < many, other=0.0).to(tl.int64)
     p = tl.sort(listed, descending=True).to(tl.float64)
     k = (i + 1).to(tl.float64)[:, None]
     score = tl.zeros([SIZE], tl.float64)
     hits = tl.cumsum(p, axis=0)
     total = tl.sum(p, axis=0)
     least = tl.maximum(tl.load(base + LIST_FROM), 0.0)
-    beyond = (
-        0.0 * total
-    )  # of all that is listed, and one pixel more of that probability
+    beyond = 0.0 * total  # score of all that is listed and one pixel more
     for first in range(0, COUNT_OF_NODES, BESIDE):
         j = first + tl.arange(0, BESIDE)
         z = tl.load(node_ptr + BEFORE + j)
@@ -499,40 +615,44 @@ def _solved(
     if ((many > 0) & inside) | empty_is_best:
         t = tl.where(none >= best, _NOTHING, t)
         best = tl.maximum(best, none)
-        tl.store(tie_ptr + one, tl.sum(tl.where(i == ties - 1, tied, 0), axis=0))
+        last = tl.sum(tl.where(i == ties - 1, tied, 0), axis=0)
+        tl.store(base + TIE, last.to(tl.float64))
         tl.store(base + THRESHOLD, t)
-        tl.store(base + WINDOW, 1e-9)
+        tl.store(base + WRITTEN, t)
+        tl.store(base + COUNT, tl.where(t < _NOTHING, place + 1.0, 0.0))
         tl.store(base + SCORE, best)
-        rounds = n * least * 2e-14 + least * least * least * least * r1
-        tl.store(base + ERROR, best * (1e-9 + rounds) + 1e-11)
+        powers = tl.where(quick, least * least, least * least * least * least) * r1
+        tl.store(base + ERROR, best * (1e-9 + n * least * 2e-14 + powers) + 1e-11)
         tl.store(base + LOSS, 0.0)
-        tl.store(mode_ptr + one, SOLVED)
+        tl.store(marks + MODE, SOLVED)
     else:
-        tl.store(mode_ptr + one, WRITE)
+        tl.store(marks + MODE, WRITE)
 
 
 @triton.jit
 def solve(
-    state_ptr, mode_ptr, counter_ptr, left_ptr, list_ptr, place_ptr, tie_ptr, node_ptr,
-    n, chunks,
+    state_ptr, marks_ptr, left_ptr, list_ptr, node_ptr, n, chunks,
     KIND: tl.constexpr, CHUNKS: tl.constexpr, WIDTH: tl.constexpr,
-    COLUMNS: tl.constexpr, SIZE: tl.constexpr, COUNT_OF_NODES: tl.constexpr,
-    BEFORE: tl.constexpr, SHORT: tl.constexpr,
+    COLUMNS: tl.constexpr, ROOM: tl.constexpr, COUNT_OF_NODES: tl.constexpr,
+    BEFORE: tl.constexpr, FEW_NODES: tl.constexpr, BEFORE_FEW: tl.constexpr,
+    SHORT: tl.constexpr, DOUBLE: tl.constexpr,
 ):  # fmt: skip
     """Choose the best cut of the list of a faint or small map (Lemma 22)."""
     one = tl.program_id(0).to(tl.int64)
-    if tl.load(mode_ptr + one) != LIST:
+    marks = marks_ptr + one * 4
+    mode = tl.load(marks + MODE)
+    if (mode != LIST) & (mode != LISTED):
         return
     base = state_ptr + one * WIDTH
     every = left_ptr + one * COLUMNS * chunks
-    many = tl.load(counter_ptr + 2 * one + 1)
-    if many > SIZE:  # more than were thought to be, as rounding may have it
-        tl.store(mode_ptr + one, WRITE)
+    room = list_ptr + one * 2 * ROOM
+    many = tl.load(marks + MANY)
+    if many > ROOM:  # more than were thought to be, as rounding may have it
+        tl.store(marks + MODE, WRITE)
     elif many <= SHORT:
-        _solved(base, one, mode_ptr, tie_ptr, list_ptr, place_ptr, node_ptr, every,
-                many, n, chunks, KIND, CHUNKS, SHORT, SIZE, COUNT_OF_NODES, BEFORE,
-                16)  # fmt: skip
+        _solved(base, marks, room, node_ptr, every, many, n, chunks, KIND, CHUNKS,
+                SHORT, ROOM, FEW_NODES, BEFORE_FEW, 32, DOUBLE)  # fmt: skip
     else:
-        _solved(base, one, mode_ptr, tie_ptr, list_ptr, place_ptr, node_ptr, every,
-                many, n, chunks, KIND, CHUNKS, SIZE, SIZE, COUNT_OF_NODES, BEFORE,
-                2 if SIZE > 1024 else 4)  # fmt: skip
+        _solved(base, marks, room, node_ptr, every, many, n, chunks, KIND, CHUNKS,
+                ROOM, ROOM, COUNT_OF_NODES, BEFORE, 2 if ROOM > 1024 else 4,
+                DOUBLE)  # fmt: skip

@@ -75,17 +75,21 @@ class MaskDecision:
         That waits for the device. It has been done already unless ``validate=False``
         was said, or the masks were decided in a CUDA graph.
         """
-        bad = self._numbers.of("bad").cpu().numpy() > 0.0
-        if bad.any():
-            raise errors.maps_not_probabilities(
-                int(bad.sum()), tuple(int(x) for x in np.argwhere(bad)[0])
-            )
+        _refuse(self._numbers.of("bad").cpu().numpy() > 0.0)
         return self
 
     def __repr__(self) -> str:
         return (
             f"MaskDecision({self.metric.name}: masks of shape "
             f"{tuple(self.masks.shape)} on {self.masks.device})"
+        )
+
+
+def _refuse(bad: np.ndarray) -> None:
+    """Raise an error if some maps are bad."""
+    if bad.any():
+        raise errors.maps_not_probabilities(
+            int(bad.sum()), tuple(int(x) for x in np.argwhere(bad)[0])
         )
 
 
@@ -165,17 +169,19 @@ def decide_masks(
     flat = maps.reshape(-1, maps.shape[-1])
     bounded = min_positives != 0 or max_positives is not None
     if not bounded and flat.shape[0] and _has_kernels(device, chosen):
-        masks, values, names = _on_device(flat.contiguous(), chosen)
-        if validate:
-            _mend(flat, masks, values, names, chosen)
+        masks, values, names, known = _on_device(flat.contiguous(), chosen, validate)
+        if known is not None:
+            _refuse((known[:, names["bad"]] > 0.0).reshape(lead))
+            _mend(known, flat, masks, values, names, chosen)
     elif capturing:
         raise errors.not_in_a_graph(chosen.name)
     else:
         masks, values = _on_host(flat, chosen, min_positives, max_positives)
         names = _OF_CORE
+        if validate:
+            _refuse((values[:, names["bad"]].cpu().numpy() > 0.0).reshape(lead))
     numbers = _Numbers(values, names, tuple(lead))
-    found = MaskDecision(_undone(masks, probs, order), numbers, chosen)
-    return found.check() if validate else found
+    return MaskDecision(_undone(masks, probs, order), numbers, chosen)
 
 
 def _as_maps(
@@ -223,19 +229,22 @@ def _has_kernels(device: torch.device, metric: Metric) -> bool:
 
 
 def _on_device(
-    flat: torch.Tensor, metric: Metric
-) -> tuple[torch.Tensor, torch.Tensor, dict[str, int]]:
+    flat: torch.Tensor, metric: Metric, wait: bool
+) -> tuple[torch.Tensor, torch.Tensor, dict[str, int], np.ndarray | None]:
+    """Decide by kernels; waiting for them, give what is known on the host, too."""
     from bestcut.torch import _fast
 
     assert isinstance(metric, FBeta | Jaccard)
     jaccard = isinstance(metric, Jaccard)
     b2 = 1.0 if isinstance(metric, Jaccard) else float(metric.beta) ** 2
     empty = float(metric.zero_division)
-    masks, state = _fast.find(flat, jaccard=jaccard, b2=b2, empty=empty)
-    return masks, state, _fast.NAMES
+    proved = _PROVED if wait else None
+    found = _fast.find(flat, jaccard=jaccard, b2=b2, empty=empty, proved=proved)
+    return found.masks, found.state, _fast.NAMES, found.known
 
 
 def _mend(
+    known: np.ndarray,
     flat: torch.Tensor,
     masks: torch.Tensor,
     values: torch.Tensor,
@@ -243,9 +252,7 @@ def _mend(
     metric: Metric,
 ) -> None:
     """Decide again on the CPU what was not proved to be the best on the device."""
-    known = values.cpu().numpy()
-    fine = (known[:, names["gap"]] <= _PROVED) | (known[:, names["bad"]] > 0)
-    odd = np.flatnonzero(~fine)
+    odd = np.flatnonzero(known[:, names["gap"]] > _PROVED)
     if odd.size:
         places = torch.from_numpy(odd).to(flat.device)
         masks[places], exact = _on_host(flat[places], metric, 0, None)
