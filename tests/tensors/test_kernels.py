@@ -53,14 +53,14 @@ METRICS = [FBeta(1.0), Jaccard(), FBeta(0.7), FBeta(2.0), FBeta(0.5)]
 def found_by(p, metric, dtype=torch.float32):
     b2 = 1.0 if isinstance(metric, Jaccard) else metric.beta**2
     maps = torch.tensor(p, dtype=dtype)
-    found = _fast.find(
+    found = _fast.begin(
         maps,
         jaccard=isinstance(metric, Jaccard),
         b2=b2,
         empty=metric.zero_division,
-        proved=None,
     )
-    numbers = {x: found.state[:, i].numpy() for x, i in _fast.NAMES.items()}
+    found.finish()
+    numbers = {x: found.state[:, i].numpy() for x, i in found.names.items()}
     return maps.double().numpy(), found.masks.numpy(), numbers
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cache
 from typing import Any, NamedTuple
@@ -37,24 +36,6 @@ NAMES = {
 }
 
 
-class Found(NamedTuple):
-    """The masks of some maps, and what is known of them.
-
-    Attributes
-    ----------
-    masks : Tensor of bool, shape (maps, pixels)
-        The masks.
-    state : Tensor of float64, shape (maps, 16)
-        See `_kernels`; `NAMES` has the columns.
-    known : ndarray or None
-        The state on the host, if that was waited for.
-    """
-
-    masks: torch.Tensor
-    state: torch.Tensor
-    known: np.ndarray | None
-
-
 @cache
 def _numbers(device: torch.device, b2: float, empty: float) -> torch.Tensor:
     """Return what kernels need in double precision: the metric, and nodes."""
@@ -85,7 +66,7 @@ def loops_of(maps: int, pixels: int, processors: int) -> int:
 class _Launch(NamedTuple):
     """A kernel with everything but its tensors.
 
-    `arguments` are names of what `_Job` gives it, and `compiled` has it once it was
+    `arguments` are names of what `Job` gives it, and `compiled` has it once it was
     launched: Triton would look at all arguments again.
     """
 
@@ -162,59 +143,79 @@ class _Plan:
         self.late = [] if small else faint
 
 
-class _Job:
-    """Maps of a plan, and the memory that its kernels share."""
+class Job:
+    """Maps that are decided, and the memory that their kernels share.
+
+    Attributes
+    ----------
+    masks : Tensor of bool, shape (maps, pixels)
+        The masks.
+    state : Tensor of float64, shape (maps, 16)
+        What is known of each map.
+    names : dict
+        Columns of the state, by name.
+    """
+
+    names = NAMES
 
     def __init__(
         self, plan: _Plan, maps: torch.Tensor, numbers: torch.Tensor, b2: float
     ) -> None:
-        self.plan, self.maps, self.numbers, self.b2 = plan, maps, numbers, b2
         device = maps.device
         self.masks = torch.empty(maps.shape, dtype=torch.bool, device=device)
-        self.room = torch.empty(plan.end, dtype=torch.float64, device=device)
-        self.marks = torch.empty(
+        room = torch.empty(plan.end, dtype=torch.float64, device=device)
+        marks = torch.empty(
             plan.count * _kernels.MARKS, dtype=torch.int32, device=device
         )
+        self.state = room[: plan.begin_left].view(plan.count, _kernels.STATE)
+        self._plan = plan
+        self._given = {
+            "n": plan.pixels,
+            "chunks": plan.chunks,
+            "b2": b2,
+            "p_ptr": maps,
+            "mask_ptr": self.masks.view(torch.uint8),
+            "state_ptr": room,
+            "left_ptr": room[plan.begin_left :],
+            "list_ptr": room[plan.begin_list :],
+            "marks_ptr": marks,
+            "node_ptr": numbers,
+        }
+        self._run(plan.early)
 
-    def run(self, launches: list[_Launch]) -> None:
-        """Launch kernels."""
-        if launches and launches[0].compiled:
-            # Triton takes addresses, too; tensors, and what it looks at in them, would
-            # cost more than a map of a million pixels does.
-            given = self._given(torch.Tensor.data_ptr)
-            stream = torch.cuda.current_stream(self.maps.device).cuda_stream
-            for x in launches:
-                own = [given[name] for name in x.arguments]
-                x.compiled[0](*own, *x.constants.values(), stream=stream)
+    def finish(self) -> None:
+        """Do what only some maps need: faint ones, and those not proved yet."""
+        self._run(self._plan.late)
+
+    def _run(self, launches: list[_Launch]) -> None:
+        if not launches:
             return
-        given = self._given(lambda x: x)
+        device = self.masks.device
+        other = device.type == "cuda" and device.index != torch.cuda.current_device()
+        with torch.cuda.device(device) if other else nullcontext():
+            if launches[-1].compiled:
+                self._run_compiled(launches)
+            else:
+                self._compile(launches)
+
+    def _run_compiled(self, launches: list[_Launch]) -> None:
+        # Triton takes addresses, too; tensors, and what it looks at in them, would cost
+        # more than a map of a million pixels does.
+        given = {
+            name: x.data_ptr() if isinstance(x, torch.Tensor) else x
+            for name, x in self._given.items()
+        }
+        stream = torch.cuda.current_stream(self.masks.device).cuda_stream
         for x in launches:
             own = [given[name] for name in x.arguments]
+            x.compiled[0](*own, *x.constants.values(), stream=stream)
+
+    def _compile(self, launches: list[_Launch]) -> None:
+        for x in launches:
+            own = [self._given[name] for name in x.arguments]
             found = x.kernel[x.grid](*own, **x.constants, **x.options)
             if found is not None:  # as Triton's interpreter answers
                 x.compiled.append(found[x.grid])
-
-    def _given(self, seen: Callable[[torch.Tensor], Any]) -> dict[str, Any]:
-        """Return what kernels are given, by name; tensors as they are to be seen."""
-        plan, room = self.plan, self.room
-        return {
-            "n": plan.pixels,
-            "chunks": plan.chunks,
-            "b2": self.b2,
-            "p_ptr": seen(self.maps),
-            "mask_ptr": seen(self.masks.view(torch.uint8)),
-            "state_ptr": seen(room),
-            "left_ptr": seen(room[plan.begin_left :]),
-            "list_ptr": seen(room[plan.begin_list :]),
-            "marks_ptr": seen(self.marks),
-            "node_ptr": seen(self.numbers),
-        }
-
-    @property
-    def state(self) -> torch.Tensor:
-        """What is known of each map."""
-        shape = (self.plan.count, _kernels.STATE)
-        return self.room[: self.plan.begin_left].view(shape)
 
 
 _PLANS: dict[Any, _Plan] = {}
@@ -231,10 +232,8 @@ def _plan(maps: torch.Tensor, kind: int, whole: bool) -> _Plan:
     return _PLANS[key]
 
 
-def find(
-    maps: torch.Tensor, *, jaccard: bool, b2: float, empty: float, proved: float | None
-) -> Found:
-    """Return the best masks of some maps.
+def begin(maps: torch.Tensor, *, jaccard: bool, b2: float, empty: float) -> Job:
+    """Begin to decide maps: do what most of them need, without waiting for it.
 
     Parameters
     ----------
@@ -246,21 +245,6 @@ def find(
         Beta²; 1 for Jaccard.
     empty : float
         The score of two empty masks.
-    proved : float or None
-        If given, wait for the device, and do what is done for faint maps only if some
-        gap is larger than this. Else nothing waits, as in a CUDA graph.
     """
     plan = _plan(maps, int(jaccard), b2.is_integer())
-    other = maps.is_cuda and maps.device.index != torch.cuda.current_device()
-    with torch.cuda.device(maps.device) if other else nullcontext():
-        job = _Job(plan, maps, _numbers(maps.device, b2, empty), b2)
-        job.run(plan.early)
-        known = None
-        if proved is not None:
-            known = job.state.cpu().numpy()
-            if plan.late and np.any(known[:, NAMES["gap"]] > proved):
-                job.run(plan.late)
-                known = job.state.cpu().numpy()
-        else:
-            job.run(plan.late)
-    return Found(job.masks, job.state, known)
+    return Job(plan, maps, _numbers(maps.device, b2, empty), b2)

@@ -210,10 +210,10 @@ def _whole(high, low, begin):
 @triton.jit
 def _size(k, k1, a1, b2, KIND: tl.constexpr):
     """Return s of Lemma 22: the mean of what the score divides by."""
-    if KIND == 0:
-        return k + b2 * a1
-    else:
-        return k + a1 - k1
+    size = k + b2 * a1
+    if KIND == 1:
+        size = k + a1 - k1
+    return size
 
 
 @triton.jit
@@ -331,8 +331,7 @@ def _conclude(
     # The best score is higher than that of the cut at t, by what the pixels between
     # pay, and so is the best threshold. About half of that is wrong, at most.
     higher = dense * apart * apart / (2.0 * size)
-    if FIRST:
-        again = tl.where(nothing, again, tl.minimum(again + higher, 1.0))
+    again = tl.where(nothing, again, tl.minimum(again + higher, 1.0))
     wrong_by = higher / 2.0 + again / (size * size) + rounds * again
     soon = dense * wrong_by * wrong_by / size <= _GOOD
     # No more than ROOM pixels have as much; are there any, to speak of?
@@ -430,12 +429,11 @@ def turn(
         else:
             x = tl.load(source + at, mask=at < length, other=0.0).to(work)
             above = (x >= edge) & (at < length)
-        if not FIRST:
-            if mode == WRITE:
-                if EVEN:
-                    tl.store(target + at, above.to(tl.uint8))
-                else:
-                    tl.store(target + at, above.to(tl.uint8), mask=at < length)
+        if not FIRST and mode == WRITE:
+            if EVEN:
+                tl.store(target + at, above.to(tl.uint8))
+            else:
+                tl.store(target + at, above.to(tl.uint8), mask=at < length)
         y = tl.where(above, x, 0.0)
         count += above.to(tl.int32)
         above_square = y * y

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -12,6 +12,9 @@ import torch
 from bestcut import _errors as errors
 from bestcut.many import decide_each
 from bestcut.metrics import FBeta, Jaccard, Metric, get
+
+if TYPE_CHECKING:
+    from bestcut.torch._fast import Job
 
 _FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 _BLOCK = 1 << 24  # pixels that go to the core together
@@ -168,20 +171,24 @@ def decide_masks(
     lead = maps.shape[:-1]
     flat = maps.reshape(-1, maps.shape[-1])
     bounded = min_positives != 0 or max_positives is not None
+    job = None
     if not bounded and flat.shape[0] and _has_kernels(device, chosen):
-        masks, values, names, known = _on_device(flat.contiguous(), chosen, validate)
-        if known is not None:
-            _refuse((known[:, names["bad"]] > 0.0).reshape(lead))
-            _mend(known, flat, masks, values, names, chosen)
+        job = _begun(flat.contiguous(), chosen)
+        if not validate:
+            job.finish()
+        masks, values, names = job.masks, job.state, job.names
     elif capturing:
         raise errors.not_in_a_graph(chosen.name)
     else:
         masks, values = _on_host(flat, chosen, min_positives, max_positives)
         names = _OF_CORE
-        if validate:
-            _refuse((values[:, names["bad"]].cpu().numpy() > 0.0).reshape(lead))
     numbers = _Numbers(values, names, tuple(lead))
-    return MaskDecision(_undone(masks, probs, order), numbers, chosen)
+    found = MaskDecision(_undone(masks, probs, order), numbers, chosen)
+    if validate and job is not None:
+        _settle(job, flat, tuple(lead), chosen)
+    elif validate:
+        found.check()
+    return found
 
 
 def _as_maps(
@@ -228,36 +235,37 @@ def _has_kernels(device: torch.device, metric: Metric) -> bool:
     return device.type == "cuda" and find_spec("triton") is not None
 
 
-def _on_device(
-    flat: torch.Tensor, metric: Metric, wait: bool
-) -> tuple[torch.Tensor, torch.Tensor, dict[str, int], np.ndarray | None]:
-    """Decide by kernels; waiting for them, give what is known on the host, too."""
+def _begun(flat: torch.Tensor, metric: Metric) -> Job:
+    """Return maps that kernels have begun to decide."""
     from bestcut.torch import _fast
 
     assert isinstance(metric, FBeta | Jaccard)
     jaccard = isinstance(metric, Jaccard)
     b2 = 1.0 if isinstance(metric, Jaccard) else float(metric.beta) ** 2
     empty = float(metric.zero_division)
-    proved = _PROVED if wait else None
-    found = _fast.find(flat, jaccard=jaccard, b2=b2, empty=empty, proved=proved)
-    return found.masks, found.state, _fast.NAMES, found.known
+    return _fast.begin(flat, jaccard=jaccard, b2=b2, empty=empty)
 
 
-def _mend(
-    known: np.ndarray,
-    flat: torch.Tensor,
-    masks: torch.Tensor,
-    values: torch.Tensor,
-    names: dict[str, int],
-    metric: Metric,
+def _settle(
+    job: Job, flat: torch.Tensor, shape: tuple[int, ...], metric: Metric
 ) -> None:
-    """Decide again on the CPU what was not proved to be the best on the device."""
-    odd = np.flatnonzero(known[:, names["gap"]] > _PROVED)
+    """Wait for the device; refuse bad maps, and let the core decide what is not proved.
+
+    Everything else has been done by then, since the device stands still meanwhile.
+    """
+    gap, bad = job.names["gap"], job.names["bad"]
+    known = job.state.cpu().numpy()
+    if known[:, gap].max() <= _PROVED and not known[:, bad].any():
+        return
+    job.finish()
+    known = job.state.cpu().numpy()
+    _refuse((known[:, bad] > 0.0).reshape(shape))
+    odd = np.flatnonzero(~(known[:, gap] <= _PROVED))
     if odd.size:
         places = torch.from_numpy(odd).to(flat.device)
-        masks[places], exact = _on_host(flat[places], metric, 0, None)
+        job.masks[places], exact = _on_host(flat[places], metric, 0, None)
         for name, column in _OF_CORE.items():
-            values[places, names[name]] = exact[:, column]
+            job.state[places, job.names[name]] = exact[:, column]
 
 
 def _on_host(
