@@ -86,9 +86,9 @@ def facts_of_many(
     }
 
 
-def finite_or_none(number: float) -> float | None:
+def finite_or_none(number: float | None) -> float | None:
     """Return a number that JSON can hold, which knows no infinity."""
-    return number if np.isfinite(number) else None
+    return number if number is not None and np.isfinite(number) else None
 
 
 def print_facts(facts: dict[str, Any], *, as_json: bool, err: bool) -> None:

@@ -71,6 +71,11 @@ from bestcut.metrics._principle import (
     check_metric,
     require_ranking as require_ranking,
 )
+from bestcut.metrics._rows import (
+    AnyMetric as AnyMetric,
+    RowUtility,
+    Worths as Worths,
+)
 
 # What users import; the names above with `as` are for the other folders.
 __all__ = [
@@ -97,6 +102,7 @@ __all__ = [
     "QMean",
     "RankingViolation",
     "Recall",
+    "RowUtility",
     "Specificity",
     "SquaredCountError",
     "Trait",
