@@ -107,14 +107,16 @@ def decision_in_memory(
     `mean` are the probabilities of the rows, and `scores` what a calibration made them
     of, if one did.
     """
-    lowest = None
-    if scores is not None:
-        lowest = float(scores[one.labels].min(initial=np.inf))
+    lowest, tied = None, 0
+    if one.threshold is not None:
+        tied = int(np.count_nonzero(mean[one.labels] == one.threshold))
+        if scores is not None:
+            lowest = float(scores[one.labels].min(initial=np.inf))
     return FileDecision(
         rows=one.labels.size,
         n_positive=one.n_positive,
         threshold=one.threshold,
-        n_tied=int(np.count_nonzero(mean[one.labels] == one.threshold)),
+        n_tied=tied,
         expected_score=one.expected_score,
         error=one.error,
         gap=one.gap,
