@@ -52,7 +52,7 @@ def test_few_rows_are_listed_exactly(seed):
     p, hit, miss = rows(rng, seed % 11)
     found = distribution_of_total(Steps.of_rows(p, hit, miss))
     scale = float(np.abs(hit).sum() + np.abs(miss).sum())
-    assert found.value_error <= 1e-14 * scale
+    assert found.value_error <= 1e-14 * scale + 1e-270  # steps below are none
     assert found.probability_error < 1e-12
     assert_as_stated(found, exact_law(p, hit, miss))
 
@@ -163,6 +163,33 @@ def test_a_simulation_agrees(most, low, high):
     for x, seen in zip(at.tolist(), share.tolist(), strict=True):
         assert found.at_least(x + value) - apart <= seen
         assert seen <= found.at_least(x - value) + apart
+
+
+def test_what_hardly_happens_does_not_make_the_grid_wide():
+    rng = np.random.default_rng(7)
+    p, hit = rng.random(100), rng.lognormal(size=100)
+    plain = distribution_of_total(Steps.of_rows(p, hit, np.zeros(100)))
+    more = [np.concatenate([x, np.full(50, y)]) for x, y in ((p, 1e-14), (hit, 1e9))]
+    found = distribution_of_total(Steps.of_rows(*more, np.zeros(150)))
+    assert found.value_error == pytest.approx(plain.value_error)
+    assert found.probability_error >= 50 * 1e-14
+    for q in LEVELS:
+        assert found.quantile(q) == pytest.approx(plain.quantile(q))
+    few = distribution_of_total(
+        Steps.of_rows(np.full(30, 1e-14), np.ones(30), np.zeros(30))
+    )
+    assert few.quantile(0.9) == 0.0
+    assert few.probability_error >= 30 * 1e-14
+
+
+@pytest.mark.parametrize("unit", [5e-324, 1e-300, 1e150])
+def test_amounts_near_the_ends_of_floats_give_numbers(unit):
+    rng = np.random.default_rng(8)
+    p, hit = rng.random(50), unit * rng.integers(1, 9, size=50)
+    found = distribution_of_total(Steps.of_rows(p, hit, np.zeros(50)))
+    low, high = found.quantile(0.01), found.quantile(0.99)
+    mean = float(p @ hit)
+    assert low - found.value_error <= mean <= high + found.value_error < np.inf
 
 
 def test_sure_rows_are_no_steps():

@@ -26,6 +26,8 @@ ComplexArray: TypeAlias = NDArray[np.complex128]
 CELLS = 1 << 20  # of the finest grid
 FEWEST = 1 << 12  # of the coarsest
 _LISTED = FEW.bit_length() - 1  # steps whose totals are all listed
+_NO_STEP = 1e-280  # a step that is taken as sure, for squares and widths would vanish
+_NO_STEPS = 1e-270  # what more of them than fit in memory add up to
 _DECIMALS = 6  # of the finest unit that is looked for
 _WHOLE = 1e-6  # so far from a whole number is a multiple of a unit, rounded
 _TAIL = 25.0  # -log of a probability that may be left out
@@ -63,8 +65,18 @@ class Steps(NamedTuple):
         sure, other = np.where(likely, hit, miss), np.where(likely, miss, hit)
         chance = np.where(likely, 1.0 - p, p)
         size = other - sure
-        steps = (chance > 0.0) & (size != 0.0)
+        steps = (chance > 0.0) & (np.abs(size) > _NO_STEP)
         return cls(math.fsum(sure.tolist()), size[steps], chance[steps])
+
+    def without_rarest(self) -> Steps:
+        """Leave out what is taken with a probability of exp(-_TAIL), all together.
+
+        It may be large, and would make the grid wide for nothing.
+        """
+        order = np.argsort(self.chance, kind="stable")
+        kept = order[np.cumsum(self.chance[order]) > math.exp(-_TAIL)]
+        kept.sort()
+        return Steps(self.start, self.size[kept], self.chance[kept])
 
     @property
     def rounding(self) -> float:
@@ -74,14 +86,19 @@ class Steps(NamedTuple):
         up; in a list, so many as there are steps.
         """
         roundings = min(self.size.size, _LISTED) + 5
-        return EPS * (abs(self.start) + roundings * float(np.abs(self.size).sum()))
+        scale = abs(self.start) + roundings * float(np.abs(self.size).sum())
+        return EPS * scale + _NO_STEPS
 
 
 def distribution_of_total(steps: Steps, cells: int = CELLS) -> UtilityDistribution:
     """Return the law of a total, on a grid of at most so many cells if on one."""
     if steps.size.size <= _LISTED:
         return _listed(steps)
-    return Grid(steps, cells)
+    likely = steps.without_rarest()
+    few = likely.size.size <= _LISTED
+    law = _listed(likely) if few else Grid(likely, cells)
+    law.probability_error += math.exp(-_TAIL)
+    return law
 
 
 def _listed(steps: Steps) -> Atoms:
