@@ -232,12 +232,14 @@ def test_what_was_realised_is_a_sum():
     assert utility.realised([1, 1, 1], [False, False, True]) == 33.0
     with pytest.raises(ValueError, match="`tp` of a RowUtility must have the shape"):
         utility.realised([1, 0], [1, 0])
+    with pytest.raises(ValueError, match="`y_true` must hold one label"):
+        utility.realised(1, [1])
 
 
 def test_rows_are_shown_as_their_number():
     utility = RowUtility(tp=np.ones((3, 4)), fp=-5.0)
     assert (
-        repr(utility) == "RowUtility(tp=<3 x 4 amounts>, fp=-5.0, name='row_utility')"
+        repr(utility) == "RowUtility(tp=<amounts: 3 x 4>, fp=-5.0, name='row_utility')"
     )
 
 
@@ -314,7 +316,7 @@ def test_a_solver_is_refused():
 
 
 def test_one_number_for_all_rows_names_what_takes_one_for_each():
-    for worth in ([1.0, 2.0], np.ones(3), (1.0,)):
+    for worth in ([1.0, 2.0], np.ones(3), (1.0,), [[1.0], [2.0, 3.0]]):
         with pytest.raises(TypeError, match=r"`fp` must be one.*bestcut\.RowUtility"):
             LinearUtility(fp=worth)
 

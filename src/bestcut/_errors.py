@@ -1244,11 +1244,11 @@ def beta_out_of_range(given: Any) -> ValueError:
     return ValueError(f"`beta` must be positive and of sane size; got {given!r}.")
 
 
-def amount_of_each_row(name: str, shape: tuple[int, ...]) -> TypeError:
+def amount_of_each_row(name: str, given: Any) -> TypeError:
     """Return the refusal of amounts where one number is for all rows."""
     return TypeError(
-        f"`{name}` must be one number for all rows; got {shape} numbers. For an amount "
-        "of each row use `bestcut.RowUtility`."
+        f"`{name}` must be one number for all rows; got {type(given).__name__}. For an "
+        "amount of each row use `bestcut.RowUtility`."
     )
 
 

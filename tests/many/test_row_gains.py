@@ -65,6 +65,8 @@ def test_numbers_for_all_rows_will_do_and_no_rows_at_all():
     nothing = bestcut.decide_each([], RowUtility(tp=[]), groups=[])
     assert nothing.labels.shape == (0,)
     assert repr(nothing) == "Decisions(row_utility: no problems)"
+    empty = bestcut.decide_each(np.zeros((3, 0)), RowUtility(tp=np.zeros((3, 0))))
+    assert repr(empty.expected_score) == "array([0., 0., 0.])"
 
 
 def test_what_is_sparse_or_without_groups_is_refused():

@@ -54,4 +54,4 @@ def best_rows(
     # The terms of a problem are added up one after the other.
     error = (ROUNDING + sizes * EPS) * scale + rounding_near_0(3 * p.size)
     positive = np.bincount(member_of[labels], minlength=count)
-    return BestRows(labels, positive, np.asarray(expected), np.asarray(error))
+    return BestRows(labels, positive, expected.astype(np.float64), np.asarray(error))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -104,8 +104,8 @@ class LinearUtility(AffineMetric):
     def __post_init__(self) -> None:
         for attribute in ("tp", "fp", "fn", "tn"):
             worth = getattr(self, attribute)
-            if np.ndim(worth):
-                raise errors.amount_of_each_row(attribute, np.shape(worth))
+            if isinstance(worth, Sized) and not isinstance(worth, str | bytes):
+                raise errors.amount_of_each_row(attribute, worth)
             check_size(worth, name=attribute)
 
     @property

@@ -132,7 +132,7 @@ class RowUtility:
         >>> worth.realised([0, 0, 1], [1, 0, 1])
         30.0
         """
-        n = len(y_true)
+        n = np.shape(y_true)[0] if np.ndim(y_true) else 1
         truth = check_labels(y_true, n, name="y_true", of="y_true")
         labels = check_labels(y_pred, n, of="y_true")
         hit, miss = self.worths((n,), of="y_true").of(labels)
@@ -144,7 +144,7 @@ class RowUtility:
             value = getattr(self, cell)
             if np.ndim(value):
                 size = " x ".join(map(str, value.shape))
-                parts.append(f"{cell}=<{size} amounts>")
+                parts.append(f"{cell}=<amounts: {size}>")
             elif value:
                 parts.append(f"{cell}={value!r}")
         return f"RowUtility({', '.join([*parts, f'name={self.name!r}'])})"

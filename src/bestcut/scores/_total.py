@@ -155,7 +155,7 @@ class _Moved:
     first : int
         The number of the lowest cell; the grid holds it and those that follow.
     places, chance : ndarray
-        The size of each step in cells, and the chance that it is taken.
+        The size of each step in cells, where it is not 0, and the chance of it.
     shift : float
         What all moves together take from the expected total.
     stray : float
@@ -164,16 +164,17 @@ class _Moved:
 
     def __init__(self, steps: Steps, cells: int) -> None:
         size, q = steps.size, steps.chance
-        self.chance, self.variance = q, q * (1.0 - q)
         low, high = -_farthest(-size, q), _farthest(size, q)
         # No move is longer than half a cell: together they go no farther than this.
-        margin = math.ceil(_bernstein(0.5, float(self.variance.sum()) / 4)) + 3
+        margin = math.ceil(_bernstein(0.5, float(q @ (1.0 - q)) / 4)) + 3
         inner = max(cells - 2 * margin, margin)
         unit = _unit(size)
         self.width = width = max((high - low) / inner, unit)
         places = np.rint(size / width)
         move = size - places * width
-        self.places = places.astype(np.int64)
+        there = places != 0.0
+        self.places: CountArray = places[there].astype(np.int64)
+        self.chance: FloatArray = q[there]
         self.shift = math.fsum((move * q).tolist())
         self.stray = max(_farthest(move, q), _farthest(-move, q))
         centre = math.fsum((size * q).tolist()) - self.shift
@@ -193,7 +194,8 @@ class _Moved:
         With v = q (1 - q) the square of its size is the product of
         1 - 2 v (1 - Re z), so that its logarithm is at most the sum of -v (1 - Re z).
         """
-        table = np.bincount(self._at(1), self.variance, self.cells)
+        variance = self.chance * (1.0 - self.chance)
+        table = np.bincount(self._at(1), variance, self.cells)
         spread = np.fft.rfft(table).real
         return np.flatnonzero(spread - spread[0] > _NOTHING)
 
