@@ -6,7 +6,8 @@ import pytest
 from bestcut.metrics import ExpressionError, Worth
 
 AMOUNT, FEE = np.array([900.0, 0.1, 35.0]), np.array([5.0, 2.5, 0.0])
-COLUMNS = {"amount": AMOUNT, "fee": FEE, "my fee (EUR)": FEE, "tp": 2 * AMOUNT}
+COLUMNS = {"amount": AMOUNT, "fee": FEE, "my fee (EUR)": FEE, "sqrt": FEE}
+COLUMNS |= {"tp": 2 * AMOUNT}
 NONE = np.zeros(3)
 
 
@@ -28,6 +29,7 @@ NONE = np.zeros(3)
             (NONE, NONE, NONE, np.maximum(np.maximum(FEE, AMOUNT), 1)),
         ),
         ("[my fee (EUR)]*fp + [ tp ]*tp", (2 * AMOUNT, FEE, NONE, NONE)),
+        ("[sqrt]*tp", (FEE, NONE, NONE, NONE)),
         ("tp/(amount - 1)", (1 / (AMOUNT - 1), NONE, NONE, NONE)),
         ("0 + 80*tp - 10*fp", (80.0, -10.0, 0.0, 0.0)),
         ("amount - amount + tp", (1.0, 0.0, 0.0, 0.0)),
@@ -63,6 +65,8 @@ def test_columns_are_named_once_and_in_order():
         ("exp(amount)*tp", r"holds 'exp\(amount\)', which is not allowed.*columns"),
         ("amount.real*tp", "holds 'amount.real', which is not allowed"),
         ("amount*tp if 1 else tp", "which is not allowed"),
+        ("sqrt*tp", "holds 'sqrt', which is not allowed"),
+        ("True*tp", "holds 'True', which is not allowed"),
         ("[a b]*(tp", r"the formula '\[a b\]\*\(tp' is not understood"),
         ("[a [b]]*tp", "which is not allowed"),
         ("", "is not understood"),

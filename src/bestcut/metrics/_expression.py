@@ -182,7 +182,9 @@ def _check(node: ast.AST, text: str, depth: int, *, columns: bool) -> None:
             if not abs(value) < 1e300:
                 msg = f"the formula {_shown(text)} holds a number that is too large."
                 raise ExpressionError(msg)
-        case ast.Name(id=name) if columns or name in _COUNTS:
+        case ast.Name(id=name) if name in _COUNTS or (
+            columns and name not in _FUNCTIONS
+        ):
             pass
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
             _check(left, text, depth - 1, columns=columns)

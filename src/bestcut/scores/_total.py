@@ -168,8 +168,7 @@ class _Moved:
         # No move is longer than half a cell: together they go no farther than this.
         margin = math.ceil(_bernstein(0.5, float(q @ (1.0 - q)) / 4)) + 3
         inner = max(cells - 2 * margin, margin)
-        unit = _unit(size)
-        self.width = width = max((high - low) / inner, unit)
+        self.width = width = max((high - low) / inner, _unit(size))
         places = np.rint(size / width)
         move = size - places * width
         there = places != 0.0
@@ -181,7 +180,7 @@ class _Moved:
         self.first = math.floor((centre + low) / width) - margin + 1
         last = math.ceil((centre + high) / width) + margin - 1
         self.cells = 1 << (last - self.first).bit_length()
-        self._is_coarsest = self.width == unit or self.cells <= max(FEWEST, 8 * margin)
+        self._is_coarsest = self.cells <= max(FEWEST, 8 * margin)
 
     @cached_property
     def _is_rare(self) -> BoolArray:
