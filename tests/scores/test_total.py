@@ -192,6 +192,15 @@ def test_amounts_near_the_ends_of_floats_give_numbers(unit):
     assert low - found.value_error <= mean <= high + found.value_error < np.inf
 
 
+@pytest.mark.parametrize("n", [5, 40])
+def test_the_ends_are_those_of_what_is_possible(n):
+    rng = np.random.default_rng(9)
+    p, hit, miss = rng.random(n), rng.normal(size=n), rng.normal(size=n)
+    found = distribution_of_total(Steps.of_rows(p, hit, miss))
+    ends = np.minimum(hit, miss).sum(), np.maximum(hit, miss).sum()
+    assert (found.quantile(0.0), found.quantile(1.0)) == pytest.approx(ends, rel=1e-12)
+
+
 def test_sure_rows_are_no_steps():
     steps = Steps.of_rows(
         np.array([0.0, 1.0, 0.3, 0.9]),

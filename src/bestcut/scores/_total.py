@@ -79,6 +79,12 @@ class Steps(NamedTuple):
         return Steps(self.start, self.size[kept], self.chance[kept])
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest total that are possible."""
+        below, above = np.minimum(self.size, 0.0), np.maximum(self.size, 0.0)
+        return self.start + float(below.sum()), self.start + float(above.sum())
+
+    @property
     def rounding(self) -> float:
         """Bound what rounding does to a total, however its steps are added up.
 
@@ -131,7 +137,8 @@ class Grid(Atoms):
         self.width = moved.width
         index = np.arange(moved.first, moved.first + pmf.size)
         values = steps.start + (moved.shift + index * moved.width)
-        self.values = np.asarray(values, dtype=np.float64)
+        # What is moved beyond all that is possible is nearer to the truth at its end.
+        self.values = np.clip(values, *steps.ends)
         # The true sums rise, so that the largest yet is as near to them as each is.
         upto = np.maximum.accumulate(np.cumsum(pmf))
         onward = np.maximum.accumulate(np.cumsum(pmf[::-1]))[::-1]
