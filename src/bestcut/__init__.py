@@ -24,7 +24,7 @@ from bestcut.calibration import (
 from bestcut.files import FileDecision, FileError, decide_file
 from bestcut.goals import Certain
 from bestcut.many import Decisions, SampledDecision, decide_each, decide_from_samples
-from bestcut.metrics import check_metric
+from bestcut.metrics import RowUtility, check_metric
 from bestcut.scores import (
     ConfusionDistribution,
     ScoreDistribution,
@@ -55,6 +55,7 @@ __all__ = [
     "Guarantee",
     "InfeasibleError",
     "InvalidProbabilityError",
+    "RowUtility",
     "SampledDecision",
     "ScoreDistribution",
     "ScoreSummary",

@@ -23,7 +23,7 @@ from bestcut.goals import (
     ProbAtLeast,
     check_goal,
 )
-from bestcut.metrics import Metric, get, require_ranking
+from bestcut.metrics import AnyMetric, Metric, RowUtility, get, require_ranking
 from bestcut.mixtures import (
     MixtureCuts,
     MixtureGoalSearch,
@@ -31,9 +31,17 @@ from bestcut.mixtures import (
     cuts_that_reach,
     mean_curve,
 )
-from bestcut.scores import AnyPrediction, MixedPrediction, Predicted, Prediction
+from bestcut.scores import (
+    AnyPrediction,
+    MixedPrediction,
+    Predicted,
+    Prediction,
+    expected_total,
+    rounding_of_means,
+    row_prediction,
+)
 from bestcut.search import exchange_allowance, gap_in_words, gap_scope, gap_to
-from bestcut.solvers import SOLVERS, Solution, cuts_between, select_solver
+from bestcut.solvers import SOLVERS, Gains, Solution, cuts_between, select_solver
 from bestcut.uncertain import (
     DrawnSide,
     Draws,
@@ -57,18 +65,20 @@ class ExpectedScoreCurve:
     Attributes
     ----------
     n_positive : ndarray of shape (n + 1,)
-        0, 1, ..., n: how many of the most probable instances are predicted positive.
+        0, 1, ..., n: how many of the most probable instances are predicted positive;
+        for a `bestcut.RowUtility`, of those with the largest expected gains.
     expected_score : ndarray of shape (n + 1,)
         Expected metric of each cut.
-    threshold : ndarray of shape (n + 1,)
-        Smallest probability predicted positive; inf for the empty prediction.
+    threshold : ndarray of shape (n + 1,) or None
+        Smallest probability predicted positive; inf for the empty prediction. None for
+        a `bestcut.RowUtility`.
     error : float
         Bound on the numerical error of every entry of `expected_score`.
     """
 
     n_positive: CountArray
     expected_score: FloatArray
-    threshold: FloatArray
+    threshold: FloatArray | None
     error: float
 
 
@@ -90,7 +100,12 @@ class Ranking:
         eta.flags.writeable = False
         return eta
 
-    def curve(self, metric: Metric, solver: str) -> tuple[FloatArray, float]:
+    @property
+    def thresholds(self) -> FloatArray | None:
+        """The smallest probability above each cut; inf above the first."""
+        return np.concatenate([[np.inf], self.eta])
+
+    def curve(self, metric: Any, solver: str) -> tuple[FloatArray, float]:
         """Return the expected score of every cut, and a bound on the error."""
         curve = SOLVERS[solver].curve(self.eta, metric)
         return curve.expected_score, curve.error
@@ -111,7 +126,12 @@ class DrawnRanking:
         """The mean probabilities from the first in the ranking down."""
         return self._p._ranked.mean()
 
-    def curve(self, metric: Metric, solver: str) -> tuple[FloatArray, float]:
+    @property
+    def thresholds(self) -> FloatArray | None:
+        """The smallest probability above each cut; inf above the first."""
+        return np.concatenate([[np.inf], self.eta])
+
+    def curve(self, metric: Any, solver: str) -> tuple[FloatArray, float]:
         """Return the expected score of every cut, and a bound on the error."""
         value, error = mean_curve(self._p._cuts, metric)
         return value, float(error.max())
@@ -121,6 +141,28 @@ class DrawnRanking:
         draws = self._p._ranked
         above, below = draws.taken(slice(0, cut)), draws.taken(slice(cut, draws.n))
         return MixedPrediction(DrawnSide(above), DrawnSide(below))
+
+
+class GainRanking:
+    """Rows in the order of their expected gains, which probabilities do not tell."""
+
+    thresholds: FloatArray | None = None
+
+    def __init__(self, p: FloatArray | UncertainProbabilities, gains: Gains) -> None:
+        self._p, self._gains = p, gains
+
+    @property
+    def eta(self) -> FloatArray:
+        """Refuse to give probabilities in an order that is not theirs."""
+        raise errors.no_cut_to_show()
+
+    def curve(self, metric: Any, solver: str) -> tuple[FloatArray, float]:
+        """Return the expected score of every cut, and a bound on the error."""
+        return self._gains.curve()
+
+    def prediction(self, cut: int) -> AnyPrediction:
+        """Return the prediction of a cut."""
+        return row_prediction(self._p, self._gains.top(cut))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -133,8 +175,9 @@ class Decision(Predicted):
         The predictions, in the order of the input. Read-only.
     n_positive : int
         How many are positive.
-    threshold : float
-        Smallest probability predicted positive; inf when none is.
+    threshold : float or None
+        Smallest probability predicted positive; inf when none is. None for a
+        `bestcut.RowUtility`: its best rows are no cut of the probabilities.
     expected_score : float
         Expected metric of `labels`.
     error : float
@@ -147,10 +190,10 @@ class Decision(Predicted):
         ``"predictions"``: the gap holds for all allowed predictions. ``"cuts"``: the
         metric could not be shown never to fall when TP rises, for this n, and the gap
         holds for the cuts of the ranking.
-    metric : Metric
+    metric : Metric or RowUtility
         What was maximised (a loss: minimised).
     solver : str
-        Which solver was chosen.
+        Which solver was chosen; for a RowUtility ``"gains"``.
     goal : Goal
         What was made large; the expected score unless another goal was given.
     goal_value : float
@@ -161,16 +204,16 @@ class Decision(Predicted):
 
     labels: BoolArray
     n_positive: int
-    threshold: float
+    threshold: float | None
     expected_score: float
     error: float
     gap: float
     gap_scope: str
-    metric: Metric
+    metric: AnyMetric
     solver: str
     goal: Goal
     goal_value: float
-    _ranking: Ranking | DrawnRanking = field(repr=False)
+    _ranking: Ranking | DrawnRanking | GainRanking = field(repr=False)
     _prediction: AnyPrediction = field(repr=False)
 
     @property
@@ -189,9 +232,9 @@ class Decision(Predicted):
         expected_score, error = self._ranking.curve(self.metric, self.solver)
         expected_score.flags.writeable = False
         return ExpectedScoreCurve(
-            n_positive=np.arange(self._eta.size + 1),
+            n_positive=np.arange(self.labels.size + 1),
             expected_score=expected_score,
-            threshold=np.concatenate([[np.inf], self._eta]),
+            threshold=self._ranking.thresholds,
             error=error,
         )
 
@@ -199,7 +242,7 @@ class Decision(Predicted):
         facts = {
             "metric": self.metric.name,
             "positive": f"{self.n_positive} of {self.labels.size}",
-            "threshold": f"{self.threshold:.6g}",
+            **_threshold_in_words(self.threshold),
             _MEAN.describe(self.metric): f"{self.expected_score:.6g}",
         }
         if self.goal != _MEAN:
@@ -230,9 +273,15 @@ class Decision(Predicted):
         return f"<table><caption>bestcut decision</caption>{rows}</table>"
 
 
+def _threshold_in_words(threshold: float | None) -> dict[str, str]:
+    if threshold is None:
+        return {"ranked by": "expected gain"}
+    return {"threshold": f"{threshold:.6g}"}
+
+
 def decide(
     y_proba: Any,
-    metric: str | Metric = "f1",
+    metric: str | AnyMetric = "f1",
     *,
     goal: Goal = _MEAN,
     at_least: Mapping[str | Metric, Wanted | Sequence[Wanted]] | None = None,
@@ -251,9 +300,11 @@ def decide(
         Calibrated probability of each instance to be positive. Labels are taken to be
         independent given these. Or draws of these probabilities, from
         `bestcut.calibrate` for example: then expected scores are means over draws.
-    metric : str or Metric, default="f1"
+    metric : str, Metric or RowUtility, default="f1"
         What to maximise: one of `bestcut.metrics.names`, or a metric of your own. A
-        loss is minimised.
+        loss is minimised. With a `bestcut.RowUtility`, which has amounts for each row,
+        the rows with the largest expected gains are taken, as long as these are above
+        0; `goal`, `at_least` and `solver` do not apply then.
     goal : Goal, default=Mean()
         What to make large: ``bestcut.goals.Mean()``, the expected score;
         ``ProbAtLeast(c)``, the probability of a score of c or more; ``Quantile(q)``,
@@ -303,6 +354,9 @@ def decide(
     >>> round(decision.expected_score, 4)
     0.5913
     """
+    if isinstance(metric, RowUtility):
+        _check_of_rows(check_goal(goal), at_least, solver)
+        return _decide_rows(y_proba, metric, min_positives, max_positives)
     chosen_metric = get(metric)
     if isinstance(y_proba, UncertainProbabilities):
         require_ranking(chosen_metric, way_out=_NO_WAY)
@@ -355,6 +409,49 @@ def decide(
         goal_value=goal_value,
         _ranking=ranking,
         _prediction=solution.prediction,
+    )
+
+
+def _check_of_rows(goal: Goal, at_least: Any, solver: str) -> None:
+    """Refuse what is not proved, or makes no sense, where rows have amounts."""
+    if goal != _MEAN:
+        raise errors.only_mean_of_rows(argument="goal")
+    if _check_floors(at_least):
+        raise errors.only_mean_of_rows(argument="at_least")
+    if solver != "auto":
+        raise errors.solver_of_rows(solver)
+
+
+def _decide_rows(
+    y_proba: Any, utility: RowUtility, min_positives: int, max_positives: int | None
+) -> Decision:
+    """Decide where every row has amounts of its own."""
+    drawn = isinstance(y_proba, UncertainProbabilities)
+    p = y_proba.mean if drawn else check_probabilities(y_proba).copy()
+    low, high = check_bounds(min_positives, max_positives, p.size)
+    worths = utility.worths(p.shape)
+    gains = Gains(p, worths)
+    labels = gains.best(low, high)
+    labels.flags.writeable = False
+    total, _ = expected_total(p, *worths.of(labels))
+    error = gains.error
+    if drawn:
+        error += rounding_of_means(y_proba, sum(map(np.abs, worths), np.zeros(p.size)))
+    given = y_proba if drawn else p
+    return Decision(
+        labels=labels,
+        n_positive=int(np.count_nonzero(labels)),
+        threshold=None,
+        expected_score=total,
+        error=error,
+        gap=0.0,
+        gap_scope="predictions",
+        metric=utility,
+        solver="gains",
+        goal=_MEAN,
+        goal_value=total,
+        _ranking=GainRanking(given, gains),
+        _prediction=row_prediction(given, labels),
     )
 
 

@@ -266,6 +266,14 @@ def holds_infinity(name: str, array: Any, bad: BoolArray) -> ValueError:
     )
 
 
+def holds_too_large(name: str, array: Any, bad: BoolArray) -> ValueError:
+    """Return the refusal of numbers whose products would overflow."""
+    return ValueError(
+        f"`{name}` must hold numbers of at most 1e+150 in size; got "
+        f"{_first(name, array, bad)}{_how_many(bad)}. Choose a larger unit."
+    )
+
+
 def not_weights(name: str, array: Any, bad: BoolArray) -> ValueError:
     """Return the refusal of what cannot be weights."""
     return ValueError(
@@ -1234,6 +1242,85 @@ def n_max_too_small(given: Any) -> ValueError:
 def beta_out_of_range(given: Any) -> ValueError:
     """Return the refusal of a beta whose square is no positive number."""
     return ValueError(f"`beta` must be positive and of sane size; got {given!r}.")
+
+
+def amount_of_each_row(name: str, given: Any) -> TypeError:
+    """Return the refusal of amounts where one number is for all rows."""
+    return TypeError(
+        f"`{name}` must be one number for all rows; got {type(given).__name__}. For an "
+        "amount of each row use `bestcut.RowUtility`."
+    )
+
+
+def amounts_differ(shapes: Mapping[str, tuple[int, ...]]) -> ValueError:
+    """Return the refusal of amounts for different numbers of rows."""
+    each = ", ".join(f"`{cell}` {shape}" for cell, shape in shapes.items())
+    return ValueError(
+        f"The amounts of a RowUtility must be for the same rows; got shapes {each}. "
+        "Pass one amount for each row, or one number for all."
+    )
+
+
+def not_one_amount_each(
+    cell: str, of: str, shape: tuple[int, ...], given: tuple[int, ...]
+) -> ValueError:
+    """Return the refusal of amounts that are not those of the rows."""
+    return ValueError(
+        f"`{cell}` of a RowUtility must have the shape of `{of}`, {shape}; got "
+        f"{given}. Pass one amount for each row, or one number for all."
+    )
+
+
+def utility_of_rows() -> TypeError:
+    """Return the refusal of amounts per row where counts must tell the score."""
+    return TypeError(
+        "`metric` must be a metric of the confusion matrix here; got a RowUtility, "
+        "whose total depends on which rows are counted. `bestcut.decide`, "
+        "`decide_each`, `expected_score` and `score_distribution` take it. Here, pass "
+        "a `bestcut.metrics.LinearUtility` of mean amounts."
+    )
+
+
+def rows_not_kept() -> ValueError:
+    """Return the refusal of amounts for a prediction that forgot its rows."""
+    return ValueError(
+        "`metric` must be a metric of the confusion matrix; this prediction is kept as "
+        "counts, not row by row. Use `bestcut.score_distribution(y_proba, labels, "
+        "metric)`."
+    )
+
+
+def only_mean_of_rows(argument: str) -> SolverMismatchError:
+    """Return the refusal of goals and conditions where rows have their own amounts."""
+    return SolverMismatchError(
+        f"`{argument}` must be left out with a RowUtility. Its best rows are those of "
+        "the largest expected gains, which is proved for the expected total only: for "
+        "another goal, or under a condition, they need not be a cut of any ranking."
+    )
+
+
+def solver_of_rows(solver: str) -> SolverMismatchError:
+    """Return the refusal of a solver where rows have their own amounts."""
+    return SolverMismatchError(
+        f"`solver` {solver!r} takes metrics of the confusion matrix, not a RowUtility. "
+        "Leave it out."
+    )
+
+
+def sparse_amounts() -> TypeError:
+    """Return the refusal of a sparse matrix where rows have their own amounts."""
+    return TypeError(
+        "`y_proba` must be a dense matrix with a RowUtility, whose entries of "
+        "probability 0 have worths, too; got a sparse one. Pass `y_proba.toarray()`."
+    )
+
+
+def no_cut_to_show() -> ValueError:
+    """Return the refusal to draw a cut where there is none."""
+    return ValueError(
+        "`decision` must be a cut of the probabilities; with a RowUtility it is one of "
+        "the expected gains. Use `ExpectedScoreDisplay` or `ScoreDistributionDisplay`."
+    )
 
 
 def class_for_metric(given: type) -> TypeError:

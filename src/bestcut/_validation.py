@@ -234,6 +234,26 @@ def check_size(value: Any, *, name: str) -> None:
         raise errors.too_large(name, value, _LARGEST)
 
 
+def check_amounts(values: Any, *, name: str) -> float | FloatArray:
+    """Return one number, or a read-only copy of numbers, whose sums do not overflow."""
+    if isinstance(values, Real):
+        check_size(values, name=name)
+        return float(values)
+    array = check_real_array(values, name=name, cure="Pass numbers.")
+    if not array.ndim:
+        return check_amounts(array.item(), name=name)
+    for bad, refusal in (
+        (np.isnan(array), errors.holds_nan),
+        (np.isinf(array), errors.holds_infinity),
+        (np.abs(array) > _LARGEST, errors.holds_too_large),
+    ):
+        if bad.any():
+            raise refusal(name, array, bad)
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
 def plain_number(value: Any) -> Any:
     """Return an int, a Fraction or a float for any checked real number.
 

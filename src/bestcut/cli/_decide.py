@@ -14,6 +14,7 @@ from bestcut.cli._classes import SEVERAL, check_together, decide_several
 from bestcut.cli._options import (
     file_argument,
     format_option,
+    is_given,
     json_option,
     metric_option,
     output_option,
@@ -23,6 +24,8 @@ from bestcut.cli._options import (
     parse_metric,
     parse_names,
     parsed_by,
+    utility_of,
+    worth_option,
 )
 from bestcut.cli._printing import facts_of_many, facts_of_one, print_facts
 from bestcut.cli._problem import Problem
@@ -36,7 +39,7 @@ from bestcut.files.sources import (
     write_labels,
 )
 from bestcut.goals import Certain, Goal, Mean
-from bestcut.metrics import Metric
+from bestcut.metrics import AnyMetric, Metric, Worth
 
 LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
 
@@ -54,6 +57,10 @@ LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
 @calibrate_options
 @metric_option(
     parse_metric, "A name (see `bestcut metrics`) or a formula of tp, fp, fn, tn."
+)
+@worth_option(
+    "What rows are worth, instead of --metric: counts times numbers and columns of "
+    'FILE, such as "amount*tp - 5*fp".'
 )
 @click.option("--group-by", help="Column: one decision for each of its values.")
 @click.option(
@@ -94,6 +101,7 @@ def decide(
     proba: str | None,
     classes: list[str] | None,
     metric: Metric,
+    worth: Worth | None,
     group_by: str | None,
     per_group: tuple[int, int] | None,
     average_by: str | None,
@@ -117,6 +125,8 @@ def decide(
       bestcut decide scores.csv --proba p -o decided.csv
       bestcut decide hits.parquet --proba p --group-by query \\
         -o out.parquet
+      bestcut decide payments.csv --proba p \\
+        --worth "amount*tp - 5*fp"
       bestcut decide scores.csv --proba p --metric recall \\
         --at-least precision=0.9
       bestcut decide new.csv --proba s --calibrate old.csv \\
@@ -129,6 +139,7 @@ def decide(
     options: dict[str, Any] = {
         "--proba": proba,
         "--classes": classes,
+        "--worth": worth,
         "--group-by": group_by,
         "--per-group": per_group,
         "--average-by": average_by,
@@ -157,25 +168,31 @@ def decide(
         raise Problem(message)
     if labelled is not None:
         refuse_input_as_output(labelled.where, output)
+    if worth is not None and is_given("metric"):
+        message = "--worth takes the place of --metric"
+        raise Problem(message, "Leave one of them out.")
     source = open_source(file, kind)
     target = source.kind if output == "-" else format_of(output, kind)
+    chosen = metric if worth is None else utility_of(source, worth)
     bounds: dict[str, Any] = {
         "min_positives": min_positives,
         "max_positives": max_positives,
     }
     settings: dict[str, Any] = bounds | {
         "proba": proba,
-        "metric": metric,
+        "metric": chosen,
         "name": name,
         "progress": None,
         "describe": lambda found: facts_of_one(found, found.rows, labelled),
     }
     notes: list[str] = [] if labelled is None else labelled.notes
-    in_one_piece = labelled is not None or at_least or goal != Mean()
+    in_one_piece = (
+        labelled is not None or worth is not None or at_least or goal != Mean()
+    )
     if group_by is not None:
         source.check_new(name)
         with Console(stderr=True).status("Deciding"):  # on a terminal only
-            many = _decide_groups(source, proba, metric, bounds, group_by, labelled)
+            many = _decide_groups(source, proba, chosen, bounds, group_by, labelled)
             write_labels(source, output, target, name, many.labels)
         facts = facts_of_many(many, labelled)
     elif source.is_larger_than(LARGE) and not in_one_piece:
@@ -200,7 +217,7 @@ def decide(
 def _decide_groups(
     source: Source,
     proba: str,
-    metric: Metric,
+    metric: AnyMetric,
     bounds: dict[str, Any],
     group_by: str,
     labelled: Labelled | None,

@@ -12,14 +12,17 @@ from bestcut.cli._calibrate import COVERS, Labelled, calibrate_options
 from bestcut.cli._options import (
     file_argument,
     format_option,
+    is_given,
     json_option,
     metric_option,
     parse_metrics,
     proba_option,
+    utility_of,
+    worth_option,
 )
 from bestcut.cli._printing import print_json, print_table, print_text
 from bestcut.files.sources import open_source, steps
-from bestcut.metrics import Metric
+from bestcut.metrics import AnyMetric, Metric, RowUtility, Worth
 
 MOST_CHECKED = 100_000  # labels of calibrated scores, which take half a minute
 _HEADS = {
@@ -38,6 +41,7 @@ _HEADS = {
 @click.option("--pred", required=True, help="Column of predictions, 0 and 1.")
 @click.option("--label", help="Column of true labels, if they are known.")
 @metric_option(parse_metrics, "Names or formulas, separated by commas.")
+@worth_option("What rows are worth: counts times numbers and columns of FILE.")
 @format_option
 @json_option
 def expect(
@@ -46,6 +50,7 @@ def expect(
     pred: str,
     label: str | None,
     metric: list[Metric],
+    worth: Worth | None,
     kind: str | None,
     as_json: bool,
     labelled: Labelled | None,
@@ -68,10 +73,15 @@ def expect(
     )
     labels = source.labels(pred, "--pred")
     truth = None if label is None else source.labels(label, "--label")
+    metrics: list[AnyMetric] = []
+    if worth is None or is_given("metric"):
+        metrics += metric
+    if worth is not None:
+        metrics.append(utility_of(source, worth))
     rows = []
     with steps(None) as step:
-        advance = step("Computing", len(metric))
-        for chosen in metric:
+        advance = step("Computing", len(metrics))
+        for chosen in metrics:
             rows.append(_expected(p, labels, truth, chosen, labelled))
             advance(1)
         if truth is not None:
@@ -106,7 +116,7 @@ def _expected(
     p: Any,
     labels: BoolArray,
     truth: BoolArray | None,
-    metric: Metric,
+    metric: AnyMetric,
     labelled: Labelled | None,
 ) -> dict[str, Any]:
     """Return what predictions will score, and what they did if that is known."""
@@ -122,7 +132,14 @@ def _expected(
         row["std_labels"] = score.std_labels
         row["std_calibration"] = score.std_calibration
     if truth is not None:
-        counts = (truth & labels).sum(), labels.sum(), truth.sum(), truth.size
-        row["realised"] = float(metric(*map(float, counts)))
+        row["realised"] = _realised(truth, labels, metric)
         row["p_value"] = score.surprise(row["realised"]).p_value
     return row
+
+
+def _realised(truth: BoolArray, labels: BoolArray, metric: AnyMetric) -> float:
+    """Return what predictions did score."""
+    if isinstance(metric, RowUtility):
+        return metric.realised(truth, labels)
+    counts = (truth & labels).sum(), labels.sum(), truth.sum(), truth.size
+    return float(metric(*map(float, counts)))

@@ -8,11 +8,19 @@ from typing import Any
 
 import click
 import numpy as np
+from click.core import ParameterSource
 
 import bestcut
-from bestcut.files.sources import FORMATS
+from bestcut.cli._problem import Problem
+from bestcut.files.sources import FORMATS, Source
 from bestcut.goals import Certain, Goal, Mean, ProbAtLeast, Quantile
-from bestcut.metrics import ExpressionError, Metric, from_expression
+from bestcut.metrics import (
+    ExpressionError,
+    Metric,
+    RowUtility,
+    Worth,
+    from_expression,
+)
 
 _GOALS: dict[str, Callable[[float], Goal]] = {
     "quantile": Quantile,
@@ -45,6 +53,29 @@ def parse_metrics(text: str) -> list[Metric]:
         else:
             parts[-1] += mark
     return [parse_metric(part.strip()) for part in parts]
+
+
+def parse_worth(text: str) -> Worth:
+    """Return what rows are worth from a formula with columns."""
+    try:
+        return Worth(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def utility_of(source: Source, worth: Worth) -> RowUtility:
+    """Return what the rows of a file are worth, with the columns that it takes."""
+    columns = {name: source.scores(name, "--worth") for name in worth.columns}
+    try:
+        return worth.utility(columns)
+    except ValueError as error:
+        raise Problem.of(error) from None
+
+
+def is_given(option: str) -> bool:
+    """Return whether an option is on the command line, and not its default taken."""
+    source = click.get_current_context().get_parameter_source(option)
+    return source is not ParameterSource.DEFAULT
 
 
 def parse_goal(text: str) -> Goal:
@@ -156,6 +187,13 @@ def metric_option(parse: Callable[[str], Any], help: str) -> Callable[..., Any]:
         callback=parsed_by(parse),
         shell_complete=complete_metrics,
         help=help,
+    )
+
+
+def worth_option(help: str) -> Callable[..., Any]:
+    """Return the option that says what rows are worth."""
+    return click.option(
+        "--worth", metavar="FORMULA", callback=parsed_by(parse_worth), help=help
     )
 
 

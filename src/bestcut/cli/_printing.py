@@ -35,8 +35,7 @@ def facts_of_one(
         "metric": one.metric.name,
         "rows": rows,
         "positive": one.n_positive,
-        "threshold": finite_or_none(one.threshold),
-        **_score_threshold(one),
+        **_cut(one),
         "expected_score": one.expected_score,
         "error": one.error,
         "gap": one.gap,
@@ -53,10 +52,13 @@ def facts_of_one(
     return facts
 
 
-def _score_threshold(one: bestcut.Decision | bestcut.FileDecision) -> dict[str, Any]:
-    """Return the lowest score that is positive, if scores are no probabilities."""
+def _cut(one: bestcut.Decision | bestcut.FileDecision) -> dict[str, Any]:
+    """Return the lowest probability that is positive, and the score it is made of."""
+    if one.threshold is None:
+        return {"ranked_by": "expected gain"}
     lowest = getattr(one, "score_threshold", None)
-    return {} if lowest is None else {"score_threshold": finite_or_none(lowest)}
+    made = {} if lowest is None else {"score_threshold": finite_or_none(lowest)}
+    return {"threshold": finite_or_none(one.threshold), **made}
 
 
 def shares_of_variance(labels: float, calibration: float) -> str:
@@ -86,9 +88,9 @@ def facts_of_many(
     }
 
 
-def finite_or_none(number: float) -> float | None:
+def finite_or_none(number: float | None) -> float | None:
     """Return a number that JSON can hold, which knows no infinity."""
-    return number if np.isfinite(number) else None
+    return number if number is not None and np.isfinite(number) else None
 
 
 def print_facts(facts: dict[str, Any], *, as_json: bool, err: bool) -> None:

@@ -9,6 +9,7 @@ import click
 _OPTIONS = {
     "at_least": "--at-least",
     "format": "--format",
+    "goal": "--goal",
     "max_positives": "--max-positives",
     "min_positives": "--min-positives",
     "name": "--name",

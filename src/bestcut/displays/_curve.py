@@ -207,6 +207,8 @@ class ExpectedScoreDisplay:
 
     def _draw_threshold(self, decision: Decision, threshold: float) -> None:
         curve = decision.curve
+        if curve.threshold is None:  # no cut of probabilities is on this curve
+            return
         there = int(np.count_nonzero(curve.threshold[1:] >= threshold))
         # Larger than the point of the best cut, which may be at the same place.
         self.ax_.plot(

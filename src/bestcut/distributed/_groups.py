@@ -57,6 +57,7 @@ class Rule(NamedTuple):
             min_positives=self.min_positives,
             max_positives=self.max_positives,
         )
+        assert each.threshold is not None  # a metric of counts has one
         n = np.bincount(group, minlength=each.n_positive.size)
         facts = (
             n,

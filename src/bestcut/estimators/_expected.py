@@ -399,6 +399,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
             self.min_positives, self.max_positives, len(probabilities)
         )
         cut = self._untied(probabilities, low, high).threshold
+        assert cut is not None  # a metric of counts has one
         means = _means(probabilities)
         below = means[means < cut].max(initial=-np.inf)
         return threshold_between(below, cut, 0.5)
@@ -406,6 +407,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
     def _untied(self, probabilities: Probabilities, low: int, high: int) -> Decision:
         """Return the best decision that takes all of a tie or nothing of it."""
         decision = self._decide(probabilities, low, high)
+        assert decision.threshold is not None  # a metric of counts has one
         means = _means(probabilities)
         above, upto = (
             int(np.count_nonzero(compare(means, decision.threshold)))

@@ -22,7 +22,7 @@ from bestcut.files._output import writing
 from bestcut.files._progress import Advance, Step, no_step, steps
 from bestcut.files._source import Batch, Source
 from bestcut.goals import Goal
-from bestcut.metrics import Metric
+from bestcut.metrics import AnyMetric, Metric
 from bestcut.summary import Bracket, Cut, ScoreSummary
 from bestcut.uncertain import UncertainProbabilities
 
@@ -76,7 +76,7 @@ def decide_held(
     kind: str,
     *,
     proba: str,
-    metric: Metric,
+    metric: AnyMetric,
     name: str,
     progress: bool | None,
     describe: Callable[[FileDecision], T],

@@ -9,7 +9,7 @@ import numpy as np
 from bestcut._decide import Decision
 from bestcut._types import FloatArray
 from bestcut.goals import Goal, Mean
-from bestcut.metrics import Metric
+from bestcut.metrics import AnyMetric
 from bestcut.scores import AnyPrediction, Predicted
 from bestcut.search import gap_in_words
 from bestcut.summary import Cut
@@ -25,8 +25,9 @@ class FileDecision(Predicted):
         How many rows there are.
     n_positive : int
         How many are positive.
-    threshold : float
-        Smallest probability predicted positive; inf when none is.
+    threshold : float or None
+        Smallest probability predicted positive; inf when none is, None where rows have
+        amounts of their own, as with the command's ``--worth``.
     n_tied : int
         How many of the rows whose probability is the threshold are positive: the
         earliest.
@@ -37,7 +38,7 @@ class FileDecision(Predicted):
     gap, gap_scope : float, str
         What other predictions could gain beyond `error` at most, proved, and which
         predictions these are; as in `bestcut.Decision`.
-    metric : Metric
+    metric : Metric or RowUtility
         What was maximised (a loss: minimised).
     goal, goal_value : Goal, float
         What was made large, and its value; the expected score unless another goal was
@@ -51,13 +52,13 @@ class FileDecision(Predicted):
 
     rows: int
     n_positive: int
-    threshold: float
+    threshold: float | None
     n_tied: int
     expected_score: float
     error: float
     gap: float
     gap_scope: str
-    metric: Metric
+    metric: AnyMetric
     goal: Goal
     goal_value: float
     score_threshold: float | None
@@ -67,10 +68,15 @@ class FileDecision(Predicted):
     def __repr__(self) -> str:
         return (
             f"FileDecision({self.metric.name}: {self.n_positive} of {self.rows} "
-            f"positive, threshold {self.threshold:.6g}, expected score "
+            f"positive, {self._cut_in_words()}, expected score "
             f"{self.expected_score:.6g} [error {self.error:.1e}, "
             f"{gap_in_words(self.gap, self.gap_scope)}])"
         )
+
+    def _cut_in_words(self) -> str:
+        if self.threshold is None:
+            return "ranked by expected gain"
+        return f"threshold {self.threshold:.6g}"
 
 
 def decision_of(cut: Cut, output: str) -> FileDecision:
@@ -101,14 +107,16 @@ def decision_in_memory(
     `mean` are the probabilities of the rows, and `scores` what a calibration made them
     of, if one did.
     """
-    lowest = None
-    if scores is not None:
-        lowest = float(scores[one.labels].min(initial=np.inf))
+    lowest, tied = None, 0
+    if one.threshold is not None:
+        tied = int(np.count_nonzero(mean[one.labels] == one.threshold))
+        if scores is not None:
+            lowest = float(scores[one.labels].min(initial=np.inf))
     return FileDecision(
         rows=one.labels.size,
         n_positive=one.n_positive,
         threshold=one.threshold,
-        n_tied=int(np.count_nonzero(mean[one.labels] == one.threshold)),
+        n_tied=tied,
         expected_score=one.expected_score,
         error=one.error,
         gap=one.gap,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_finite_real, check_share
-from bestcut.metrics import Metric
+from bestcut.metrics import AnyMetric
 from bestcut.scores import UtilityDistribution
 
 
@@ -17,7 +17,7 @@ class Goal(ABC):
     """A number that is drawn from the distribution of a score, to be made large."""
 
     @abstractmethod
-    def describe(self, metric: Metric) -> str:
+    def describe(self, metric: AnyMetric) -> str:
         """Return what the number is, in words."""
 
 
@@ -48,12 +48,12 @@ class DistributionGoal(Goal):
     """A goal that looks at the whole distribution of the score."""
 
     @abstractmethod
-    def value(self, utility: UtilityDistribution, metric: Metric) -> float:
+    def value(self, utility: UtilityDistribution, metric: AnyMetric) -> float:
         """Return the number, larger is better."""
 
     @abstractmethod
     def question(
-        self, value: float, metric: Metric, tolerance: Any, probability_error: float
+        self, value: float, metric: AnyMetric, tolerance: Any, probability_error: float
     ) -> Question:
         """Return what to ask of a distribution whose number may exceed `value`.
 
@@ -70,7 +70,7 @@ class DistributionGoal(Goal):
         """
 
     @abstractmethod
-    def shown(self, value: float, metric: Metric) -> float:
+    def shown(self, value: float, metric: AnyMetric) -> float:
         """Return the number as people read it: a quantile of a loss is a loss."""
 
 
@@ -85,7 +85,7 @@ class Mean(Goal):
     Mean()
     """
 
-    def describe(self, metric: Metric) -> str:
+    def describe(self, metric: AnyMetric) -> str:
         """Return what the number is, in words."""
         return "expected score" if metric.greater_is_better else "expected loss"
 
@@ -115,18 +115,18 @@ class ProbAtLeast(DistributionGoal):
     def __post_init__(self) -> None:
         check_finite_real(self.score, name="score")
 
-    def describe(self, metric: Metric) -> str:
+    def describe(self, metric: AnyMetric) -> str:
         """Return what the number is, in words."""
         least = "at least" if metric.greater_is_better else "at most"
         return f"probability of {least} {self.score:g}"
 
-    def value(self, utility: UtilityDistribution, metric: Metric) -> float:
+    def value(self, utility: UtilityDistribution, metric: AnyMetric) -> float:
         """Return the probability."""
         wanted = metric.sign * float(self.score)
         return min(utility.at_least(wanted - utility.tolerance), 1.0)
 
     def question(
-        self, value: float, metric: Metric, tolerance: Any, probability_error: float
+        self, value: float, metric: AnyMetric, tolerance: Any, probability_error: float
     ) -> Question:
         """Return what to ask of a distribution whose probability may exceed `value`."""
         wanted = metric.sign * float(self.score)
@@ -136,7 +136,7 @@ class ProbAtLeast(DistributionGoal):
         """Return by how much the probability may exceed `value`: a relative error."""
         return value * probability_error
 
-    def shown(self, value: float, metric: Metric) -> float:
+    def shown(self, value: float, metric: AnyMetric) -> float:
         """Return the probability."""
         return value
 
@@ -168,17 +168,17 @@ class Quantile(DistributionGoal):
     def __post_init__(self) -> None:
         check_share(self.q, name="q")
 
-    def describe(self, metric: Metric) -> str:
+    def describe(self, metric: AnyMetric) -> str:
         """Return what the number is, in words."""
         share = self.q if metric.greater_is_better else 1 - self.q
         return f"{100 * float(share):g}% quantile"
 
-    def value(self, utility: UtilityDistribution, metric: Metric) -> float:
+    def value(self, utility: UtilityDistribution, metric: AnyMetric) -> float:
         """Return the quantile of the utility."""
         return utility.quantile(float(self.q))
 
     def question(
-        self, value: float, metric: Metric, tolerance: Any, probability_error: float
+        self, value: float, metric: AnyMetric, tolerance: Any, probability_error: float
     ) -> Question:
         """Return what to ask of a distribution whose quantile may exceed `value`."""
         allowed = 1.0 - float(self.q) + probability_error
@@ -193,7 +193,7 @@ class Quantile(DistributionGoal):
         """
         return 2.0 * tolerance
 
-    def shown(self, value: float, metric: Metric) -> float:
+    def shown(self, value: float, metric: AnyMetric) -> float:
         """Return the quantile of the score."""
         return value if metric.greater_is_better else -value
 

@@ -22,7 +22,16 @@ from bestcut._validation import (
 )
 from bestcut.many._blocks import Block, EqualRows, Rows, UnevenRows, blocks_of
 from bestcut.many._fractional import Kernel
-from bestcut.metrics import Metric, get, require_ranking
+from bestcut.many._row_gains import best_rows
+from bestcut.metrics import (
+    AnyMetric,
+    Metric,
+    RowUtility,
+    Worths,
+    get,
+    require_ranking,
+)
+from bestcut.scores import rounding_of_means
 from bestcut.search import exchange_allowance, gap_in_words, gap_scope
 from bestcut.solvers import select_solver
 from bestcut.uncertain import UncertainProbabilities
@@ -47,8 +56,9 @@ class Decisions:
         The predictions, in the shape of the input. Sparse input gives sparse labels.
     n_positive : ndarray of int
         For each problem, how many are positive.
-    threshold : ndarray of float
+    threshold : ndarray of float or None
         For each problem, the smallest probability predicted positive; inf if none is.
+        None for a `bestcut.RowUtility`: its best rows are no cut of the probabilities.
     expected_score : ndarray of float
         For each problem, the expected metric of its labels.
     error : ndarray of float
@@ -60,7 +70,7 @@ class Decisions:
         ``"predictions"``: the gaps hold for all allowed predictions. ``"cuts"``: the
         metric could not be shown never to fall when TP rises, for these sizes, and the
         gaps hold for the cuts of each ranking.
-    metric : Metric
+    metric : Metric or RowUtility
         What was maximised (a loss: minimised).
     groups : ndarray or None
         What each problem is called, if `groups` were given: the different ones, sorted.
@@ -68,12 +78,12 @@ class Decisions:
 
     labels: Any
     n_positive: CountArray
-    threshold: FloatArray
+    threshold: FloatArray | None
     expected_score: FloatArray
     error: FloatArray
     gap: FloatArray
     gap_scope: str
-    metric: Metric
+    metric: AnyMetric
     groups: NDArray[Any] | None = None
 
     def __repr__(self) -> str:
@@ -91,7 +101,7 @@ class Decisions:
 
 def decide_each(
     y_proba: Any,
-    metric: str | Metric = "f1",
+    metric: str | AnyMetric = "f1",
     *,
     axis: int = 1,
     groups: Any = None,
@@ -110,8 +120,9 @@ def decide_each(
         Calibrated probabilities. What a sparse matrix does not hold has probability 0,
         and is never predicted positive. With `groups`, one probability per instance, or
         `bestcut.UncertainProbabilities`, whose draws are averaged over in each problem.
-    metric : str or Metric, default="f1"
-        What to maximise in each problem; as for `decide`.
+    metric : str, Metric or RowUtility, default="f1"
+        What to maximise in each problem; as for `decide`. The amounts of a RowUtility
+        have the shape of `y_proba`.
     axis : {1, 0}, default=1
         Decide each row (1) or each column (0).
     groups : array-like of shape (n,), optional
@@ -144,12 +155,14 @@ def decide_each(
     >>> bestcut.decide_each(p, groups=query).expected_score
     array([0.64, 0.37])
     """
-    chosen = get(metric)
     threads = max(check_whole_number(n_jobs, name="n_jobs"), 1)
     if axis not in (0, 1):
         raise errors.not_an_axis(axis)
-    require_ranking(chosen, way_out=ONE_BY_ONE)
     bounds = min_positives, max_positives
+    if isinstance(metric, RowUtility):
+        return _decide_rows(y_proba, metric, axis, groups, bounds)
+    chosen = get(metric)
+    require_ranking(chosen, way_out=ONE_BY_ONE)
     if isinstance(y_proba, UncertainProbabilities):
         if groups is None:
             raise errors.one_problem_of_draws()
@@ -166,6 +179,46 @@ def decide_each(
     solved = _decide(problems, chosen, limits, threads)
     labels = problems.labels
     return solved.decisions(labels if axis == 1 else labels.T, chosen)
+
+
+def _decide_rows(
+    y_proba: Any, utility: RowUtility, axis: int, groups: Any, bounds: tuple[Any, Any]
+) -> Decisions:
+    """Decide where every row has amounts of its own."""
+    if holds_draws(y_proba):
+        raise errors.list_of_draws()
+    if hasattr(y_proba, "tocsr"):
+        raise errors.sparse_amounts()
+    drawn = isinstance(y_proba, UncertainProbabilities)
+    names = None
+    if groups is not None:
+        p = y_proba.mean if drawn else check_probabilities(y_proba)
+        names, member_of = check_groups(groups, p.size)
+        limits = check_bounds_of_each(*bounds, names.size, _ANY)
+    elif drawn:
+        raise errors.one_problem_of_draws()
+    else:
+        p = check_matrix(y_proba)
+        count = p.shape[1 - axis]
+        member_of = np.indices(p.shape)[1 - axis].ravel()
+        limits = check_bounds_of_each(*bounds, count, p.shape[axis])
+    worths = Worths(*(x.ravel() for x in utility.worths(p.shape)))
+    found = best_rows(p.ravel(), worths, member_of, limits)
+    error = found.error
+    if drawn:
+        scale = sum(map(np.abs, worths), np.zeros(p.size))
+        error = error + rounding_of_means(y_proba, scale)
+    return Decisions(
+        labels=found.labels.reshape(p.shape),
+        n_positive=found.n_positive,
+        threshold=None,
+        expected_score=found.expected_score,
+        error=error,
+        gap=np.zeros(error.size),
+        gap_scope="predictions",
+        metric=utility,
+        groups=names,
+    )
 
 
 def _decide_groups(

@@ -47,7 +47,7 @@ from bestcut.metrics._discs import (
     size_at_counts as size_at_counts,
 )
 from bestcut.metrics._enclosure import FIRST as FIRST, SECOND as SECOND
-from bestcut.metrics._expression import from_expression
+from bestcut.metrics._expression import Worth as Worth, from_expression
 from bestcut.metrics._families import (
     Coverage,
     CustomMetric,
@@ -70,6 +70,11 @@ from bestcut.metrics._principle import (
     RankingViolation,
     check_metric,
     require_ranking as require_ranking,
+)
+from bestcut.metrics._rows import (
+    AnyMetric as AnyMetric,
+    RowUtility,
+    Worths as Worths,
 )
 
 # What users import; the names above with `as` are for the other folders.
@@ -97,6 +102,7 @@ __all__ = [
     "QMean",
     "RankingViolation",
     "Recall",
+    "RowUtility",
     "Specificity",
     "SquaredCountError",
     "Trait",

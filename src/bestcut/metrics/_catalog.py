@@ -17,6 +17,7 @@ from bestcut._errors import (
     class_for_metric,
     no_metric,
     unknown_name,
+    utility_of_rows,
 )
 from bestcut._validation import check_finite_real, check_rate, plain_number
 from bestcut.metrics._base import (
@@ -27,6 +28,7 @@ from bestcut.metrics._base import (
     Trait,
     ratio,
 )
+from bestcut.metrics._rows import RowUtility
 
 
 class _Share(Metric):
@@ -743,7 +745,9 @@ def get(metric: str | Metric) -> Metric:
     """
     if isinstance(metric, Metric):
         return metric
-    if isinstance(metric, type) and issubclass(metric, Metric):
+    if isinstance(metric, RowUtility):
+        raise utility_of_rows()
+    if isinstance(metric, type) and issubclass(metric, Metric | RowUtility):
         raise class_for_metric(metric)
     if not isinstance(metric, str):
         raise no_metric(metric)

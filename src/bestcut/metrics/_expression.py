@@ -3,7 +3,7 @@
 Only these get through: the counts ``tp fp fn tn n n_pred n_pos``, numbers,
 ``+ - * / **``, parentheses, and ``sqrt min max abs``. The text is parsed to a tree
 whose every node is checked, and the tree is evaluated with NumPy; nothing is ever
-passed to ``eval``.
+passed to ``eval``. A `Worth` may hold names of columns besides.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -20,8 +20,10 @@ from typing import Any
 import numpy as np
 
 from bestcut._errors import ExpressionError
+from bestcut._types import FloatArray
 from bestcut.metrics._base import Metric
 from bestcut.metrics._families import FractionalLinear, LinearUtility, from_counts
+from bestcut.metrics._rows import RowUtility
 
 _LONGEST = 1000
 _DEEPEST = 50
@@ -34,6 +36,8 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: np.divide,
     ast.Pow: np.power,
 }
+_BRACKETS = re.compile(r"\[([^\[\]]+)\]")
+_SUM = "Every term must be a count times numbers or columns, as amount*tp - 5*fp."
 _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.UAdd: np.positive,
     ast.USub: np.negative,
@@ -131,13 +135,14 @@ class Formula:
             return _value(self.tree, counts) + 0.0 * tp
 
 
-def _parsed(text: str) -> ast.expr:
+def _parsed(text: str, *, columns: bool = False) -> ast.expr:
+    """Return the tree of a formula, which may hold other names if they are columns."""
     if len(text) > _LONGEST:
         msg = f"a formula may have {_LONGEST} characters; this one has {len(text)}."
         raise ExpressionError(msg)
     other = _OTHER.search(text)
     if other:
-        raise _not_allowed(text, other.group())
+        raise _not_allowed(text, other.group(), columns=columns)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)  # "1or 2"; refused below
@@ -147,7 +152,7 @@ def _parsed(text: str) -> ast.expr:
         reason = error.msg if isinstance(error, SyntaxError) else "it cannot be parsed"
         msg = f"the formula {_shown(text)} is not understood: {reason}."
         raise ExpressionError(msg) from None
-    _check(tree, text, _DEEPEST)
+    _check(tree, text, _DEEPEST, columns=columns)
     return tree
 
 
@@ -155,15 +160,17 @@ def _shown(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
-def _not_allowed(text: str, part: str) -> ExpressionError:
+def _not_allowed(text: str, part: str, *, columns: bool) -> ExpressionError:
+    more = " columns (in brackets if they are no plain word)," if columns else ""
     msg = (
         f"the formula {_shown(text)} holds {_shown(part)}, which is not allowed. Use "
-        f"{', '.join(_COUNTS)}, numbers, + - * / ** ( ), and {', '.join(_FUNCTIONS)}."
+        f"{', '.join(_COUNTS)},{more} numbers, + - * / ** ( ), and "
+        f"{', '.join(_FUNCTIONS)}."
     )
     return ExpressionError(msg)
 
 
-def _check(node: ast.AST, text: str, depth: int) -> None:
+def _check(node: ast.AST, text: str, depth: int, *, columns: bool) -> None:
     """Refuse every node that is not on the list."""
     if depth == 0:
         msg = f"the formula {_shown(text)} is nested too deeply."
@@ -175,13 +182,15 @@ def _check(node: ast.AST, text: str, depth: int) -> None:
             if not abs(value) < 1e300:
                 msg = f"the formula {_shown(text)} holds a number that is too large."
                 raise ExpressionError(msg)
-        case ast.Name(id=name) if name in _COUNTS:
+        case ast.Name(id=name) if name in _COUNTS or (
+            columns and name not in _FUNCTIONS
+        ):
             pass
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-            _check(left, text, depth - 1)
-            _check(right, text, depth - 1)
+            _check(left, text, depth - 1, columns=columns)
+            _check(right, text, depth - 1, columns=columns)
         case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
-            _check(operand, text, depth - 1)
+            _check(operand, text, depth - 1, columns=columns)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if (
             name in _FUNCTIONS and len(args) >= _FUNCTIONS[name][1]
         ):
@@ -189,10 +198,10 @@ def _check(node: ast.AST, text: str, depth: int) -> None:
                 msg = f"{name}() takes one argument; got {len(args)}."
                 raise ExpressionError(msg)
             for argument in args:
-                _check(argument, text, depth - 1)
+                _check(argument, text, depth - 1, columns=columns)
         case _:
             part = ast.get_source_segment(text.strip(), node)
-            raise _not_allowed(text, part or "?")
+            raise _not_allowed(text, part or "?", columns=columns)
 
 
 def _value(node: ast.AST, counts: dict[str, Any]) -> Any:
@@ -289,3 +298,174 @@ def _combined(
 def _shares(tp: Fraction, fp: Fraction, fn: Fraction, tn: Fraction) -> Any:
     """Return the coefficients of 1, u, v and p for those of the four cells."""
     return tn, tp - fp - fn + tn, fp - tn, fn - tn
+
+
+class Worth:
+    """A formula of what rows are worth: counts times numbers and columns.
+
+    ``amount*tp - 5*fp`` is a sum over rows: a row that is TP brings its amount, one
+    that is FP costs 5. The name of a column that is no plain word, or that of a count,
+    is written in brackets: ``[amount in EUR]*tp``. A formula is read, never run.
+
+    Parameters
+    ----------
+    text : str
+        A sum of terms, each of which has one of ``tp``, ``fp``, ``fn``, ``tn``, ``n``,
+        ``n_pred`` and ``n_pos`` as a factor.
+
+    Attributes
+    ----------
+    columns : list of str
+        The columns that it needs.
+
+    Examples
+    --------
+    >>> from bestcut.metrics import Worth
+    >>> worth = Worth("amount*tp - 5*fp")
+    >>> worth.columns
+    ['amount']
+    >>> worth.utility({"amount": [900.0, 20.0]}).tp.tolist()
+    [900.0, 20.0]
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = " ".join(text.split())
+        self._named: dict[str, str] = {}
+        plain = _BRACKETS.sub(self._name_for, self.text)
+        try:
+            self._tree = _parsed(plain, columns=True)
+        except ExpressionError as error:
+            message = str(error)
+            for name, column in self._named.items():
+                message = message.replace(f" {name} ", f"[{column}]")
+            raise ExpressionError(message) from None
+        names = (x.id for x in ast.walk(self._tree) if isinstance(x, ast.Name))
+        known = {*_COUNTS, *_FUNCTIONS}
+        for name in names:
+            if name not in known:
+                self._named.setdefault(name, name)
+        self.columns = list(dict.fromkeys(self._named.values()))
+        self._terms(dict.fromkeys(self.columns, 1.0))  # refuses what is no such sum
+
+    def _name_for(self, found: re.Match[str]) -> str:
+        """Return a name that stands for a column in brackets."""
+        name = f"_column_{len(self._named)}"
+        while name in self.text:
+            name += "_"
+        self._named[name] = found.group(1).strip()
+        return f" {name} "
+
+    def utility(self, columns: Mapping[str, Any]) -> RowUtility:
+        """Return what rows are worth.
+
+        Parameters
+        ----------
+        columns : mapping of str to array-like of shape (n,)
+            The columns, by their names.
+
+        Returns
+        -------
+        RowUtility
+            Named as the formula.
+
+        Raises
+        ------
+        ExpressionError
+            If it is no sum of counts, or no finite number in some row.
+        """
+        cells = self._terms(columns).cells
+        for amounts in cells:
+            bad = ~np.isfinite(amounts)
+            if np.any(bad):
+                at = f" in row {int(np.argmax(bad)) + 1}" if np.ndim(bad) else ""
+                raise self._refusal(what=f"is no finite number{at}", cure="Change it.")
+        tp, fp, fn, tn = (x if np.ndim(x) else float(x) for x in cells)
+        return RowUtility(tp, fp, fn, tn, name=self.text)
+
+    def _terms(self, columns: Mapping[str, Any]) -> _Terms:
+        """Return what each row brings to the four cells."""
+        values = {
+            name: np.asarray(columns[column], dtype=np.float64)
+            for name, column in self._named.items()
+        }
+        with np.errstate(all="ignore"):  # what is no number is refused later
+            found = self._value(self._tree, values)
+        if found.cells is None:
+            cure = f"Use {', '.join(_COUNTS)}."
+            raise self._refusal(what="holds no count", cure=cure)
+        if found.constant is not None and np.any(found.constant != 0.0):
+            cure = "Multiply it by n if it is for every row."
+            raise self._refusal(what="has a term without a count", cure=cure)
+        return found
+
+    def _refusal(self, what: str, cure: str = _SUM) -> ExpressionError:
+        return ExpressionError(f"the formula {_shown(self.text)} {what}. {cure}")
+
+    def _value(self, node: ast.AST, columns: Mapping[str, FloatArray]) -> _Terms:
+        """Evaluate a checked tree, count by count."""
+        match node:
+            case ast.Constant(value=value):
+                return _Terms(np.float64(value))  # type: ignore[arg-type]
+            case ast.Name(id=name) if name in columns:
+                return _Terms(columns[name])
+            case ast.Name(id=name):
+                return _Terms(None, [np.float64(x) for x in _MEMBERS[name]])
+            case ast.UnaryOp(op=op, operand=operand):
+                return self._value(operand, columns).each(_UNARY[type(op)])
+            case ast.BinOp(left=left, op=op, right=right):
+                return self._combined(
+                    self._value(left, columns), op, self._value(right, columns)
+                )
+            case ast.Call(func=ast.Name(id=name), args=args):
+                each = [self._value(x, columns) for x in args]
+                if any(x.cells is not None for x in each):
+                    raise self._refusal(what=f"takes {name}() of a count")
+                function, least = _FUNCTIONS[name]
+                numbers = [x.constant for x in each]
+                one = function(*numbers) if least == 1 else reduce(function, numbers)
+                return _Terms(one)
+        raise AssertionError(node)  # unreachable: the tree was checked
+
+    def _combined(self, a: _Terms, op: ast.operator, b: _Terms) -> _Terms:
+        function = _BINARY[type(op)]
+        match op:
+            case ast.Add():
+                return a.plus(b)
+            case ast.Sub():
+                return a.plus(b.each(np.negative))
+            case _ if a.cells is None and b.cells is None:
+                return _Terms(function(a.constant, b.constant))
+            case ast.Mult() if a.cells is None:
+                return b.each(lambda x: function(a.constant, x))
+            case ast.Mult() | ast.Div() if b.cells is None:
+                return a.each(lambda x: function(x, b.constant))
+        raise self._refusal(what="is no sum of counts times numbers and columns")
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """A number for each row, and what each row brings to the four cells.
+
+    Either is None where a formula has no such term.
+    """
+
+    constant: Any
+    cells: Any = None  # four numbers, or rows of numbers
+
+    def each(self, function: Callable[[Any], Any]) -> _Terms:
+        """Return the same with a linear function of all numbers."""
+        constant = None if self.constant is None else function(self.constant)
+        cells = None if self.cells is None else [function(x) for x in self.cells]
+        return _Terms(constant, cells)
+
+    def plus(self, other: _Terms) -> _Terms:
+        constant, cells = self.constant, self.cells
+        if constant is None or other.constant is None:
+            constant = other.constant if constant is None else constant
+        else:
+            constant = constant + other.constant
+        if cells is None or other.cells is None:
+            return _Terms(constant, other.cells if cells is None else cells)
+        return _Terms(
+            constant, [x + y for x, y in zip(cells, other.cells, strict=True)]
+        )

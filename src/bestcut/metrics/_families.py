@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from bestcut import _errors as errors
 from bestcut._types import FloatArray
 from bestcut._validation import (
     check_callable,
@@ -78,7 +79,7 @@ class LinearUtility(AffineMetric):
     """What the four outcomes are worth, summed over the instances.
 
     Costs are negative worths. The unit is yours: money, minutes, lives. Every instance
-    of a kind is worth the same; take a mean where amounts differ.
+    of a kind is worth the same; where amounts differ, see `bestcut.RowUtility`.
 
     Parameters
     ----------
@@ -102,7 +103,10 @@ class LinearUtility(AffineMetric):
 
     def __post_init__(self) -> None:
         for attribute in ("tp", "fp", "fn", "tn"):
-            check_size(getattr(self, attribute), name=attribute)
+            worth = getattr(self, attribute)
+            if isinstance(worth, Sized) and not isinstance(worth, str | bytes):
+                raise errors.amount_of_each_row(attribute, worth)
+            check_size(worth, name=attribute)
 
     @property
     def traits(self) -> frozenset[Trait]:

@@ -16,6 +16,14 @@ from bestcut.scores._mixture import (
 )
 from bestcut.scores._predicted import Predicted
 from bestcut.scores._prediction import Moments, Prediction
+from bestcut.scores._rows import (
+    MixedRowPrediction,
+    RowPrediction,
+    expected_total,
+    rounding_near_0,
+    rounding_of_means,
+    row_prediction,
+)
 from bestcut.scores._utility import (
     Atoms,
     Rows,
@@ -32,10 +40,12 @@ __all__ = [
     "CellNumbers",
     "ConfusionDistribution",
     "MixedPrediction",
+    "MixedRowPrediction",
     "MixedRows",
     "Moments",
     "Predicted",
     "Prediction",
+    "RowPrediction",
     "Rows",
     "ScoreDistribution",
     "Surprise",
@@ -43,9 +53,13 @@ __all__ = [
     "distribution_of_score",
     "expected_confusion",
     "expected_score",
+    "expected_total",
     "first_that_holds",
     "mean_over_draws",
     "metric_table",
     "probability_error",
+    "rounding_near_0",
+    "rounding_of_means",
+    "row_prediction",
     "score_distribution",
 ]

@@ -17,7 +17,7 @@ from bestcut._validation import (
     check_share,
     check_whole_number,
 )
-from bestcut.metrics import Metric
+from bestcut.metrics import AnyMetric
 from bestcut.scores._prediction import Moments
 from bestcut.scores._utility import UtilityDistribution
 
@@ -25,13 +25,13 @@ from bestcut.scores._utility import UtilityDistribution
 class ScoreSource(Protocol):
     """What scores come from: one prediction, or many whose scores are averaged."""
 
-    def moments(self, metric: Metric) -> Moments:
+    def moments(self, metric: Any) -> Moments:
         """Return mean, standard deviation and a bound on the mean's error."""
 
-    def utility(self, metric: Metric) -> UtilityDistribution:
+    def utility(self, metric: Any) -> UtilityDistribution:
         """Return the distribution of the utility."""
 
-    def sample(self, metric: Metric, size: int, rng: np.random.Generator) -> FloatArray:
+    def sample(self, metric: Any, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw scores."""
 
 
@@ -68,7 +68,7 @@ class ScoreDistribution:
 
     Attributes
     ----------
-    metric : Metric
+    metric : Metric or RowUtility
         The metric.
     mean, std : float
         Its expected value and standard deviation.
@@ -83,10 +83,11 @@ class ScoreDistribution:
     value_error : float
         Bound on the numerical error of quantiles as values: a few units in the last
         place, and the width of a bin if a metric that is not monotonic has more than
-        eight million values. Of an average of scores, see `bestcut.multilabel`.
+        eight million values; of a RowUtility's total, how far amounts that are moved
+        to a grid may take it. Of an average of scores, see `bestcut.multilabel`.
     """
 
-    def __init__(self, source: ScoreSource, metric: Metric) -> None:
+    def __init__(self, source: ScoreSource, metric: AnyMetric) -> None:
         self._source, self.metric = source, metric
 
     @cached_property

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -50,8 +50,15 @@ class MixedPrediction:
     @classmethod
     def of_labels(cls, p: UncertainProbabilities, labels: BoolArray) -> MixedPrediction:
         """Return the prediction of these labels."""
-        sides = (p._draws.taken(chosen).ranked() for chosen in (labels, ~labels))
-        return cls(*map(DrawnSide, sides))
+        return cls(*cls.sides_of(p, labels))
+
+    @staticmethod
+    def sides_of(
+        p: UncertainProbabilities, labels: BoolArray
+    ) -> tuple[DrawnSide, DrawnSide]:
+        """Return the instances predicted positive, and the others."""
+        chosen, others = (p._draws.taken(x).ranked() for x in (labels, ~labels))
+        return DrawnSide(chosen), DrawnSide(others)
 
     def expected_cells(self) -> tuple[float, float, float, float]:
         """Return the expected numbers of TP, FP, FN and TN."""
@@ -87,7 +94,7 @@ class MixedPrediction:
         """Return the prediction as it is in one draw."""
         return Prediction(self.chosen.in_draw(b), self.others.in_draw(b))
 
-    def by_draw(self, metric: Metric) -> tuple[FloatArray, FloatArray, float]:
+    def by_draw(self, metric: Any) -> tuple[FloatArray, FloatArray, float]:
         """Return the mean and the variance of a metric in every draw, and an error."""
         tp, fn = self.chosen.law, self.others.law
         pairs = tp.pmf.shape[0] * fn.pmf.shape[0]
@@ -158,7 +165,7 @@ class MixedPrediction:
     def _utility_of_many(self, metric: Metric) -> UtilityDistribution:
         """Return the distribution of a metric that is not monotonic, draw by draw."""
         laws = [self.in_draw(b).utility(metric) for b in range(self.n_draws)]
-        return _Mixed(laws)
+        return MixedUtility(laws)
 
     def chances(
         self, metric: Metric, utility: UtilityDistribution, value: float
@@ -262,7 +269,7 @@ class MixedRows(Rows):
         return np.asarray(joint / self._fn.shape[1])
 
 
-class _Mixed(UtilityDistribution):
+class MixedUtility(UtilityDistribution):
     """The mean of the laws of a utility in every draw."""
 
     def __init__(self, laws: list[UtilityDistribution]) -> None:

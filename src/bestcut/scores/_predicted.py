@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from bestcut.metrics import Metric, get
+from bestcut import _errors as errors
+from bestcut.metrics import AnyMetric, RowUtility, get
 from bestcut.scores._confusion import ConfusionDistribution
 from bestcut.scores._distribution import ScoreDistribution
 from bestcut.scores._mixture import AnyPrediction
+from bestcut.scores._rows import MixedRowPrediction, RowPrediction
 
 
 class Predicted:
     """A result with a prediction, and the metric it was made for."""
 
-    metric: Metric
+    metric: AnyMetric
     _prediction: AnyPrediction
 
-    def distribution(self, metric: str | Metric | None = None) -> ScoreDistribution:
+    def distribution(self, metric: str | AnyMetric | None = None) -> ScoreDistribution:
         """Return the distribution of the score of this prediction.
 
         Parameters
         ----------
-        metric : str or Metric, optional
+        metric : str, Metric or RowUtility, optional
             Another metric than the one the prediction was made for.
 
         Returns
@@ -34,7 +36,12 @@ class Predicted:
         >>> decision.distribution()
         F1 0.780, 90% between 0.739 and 0.818
         """
-        chosen = self.metric if metric is None else get(metric)
+        chosen = self.metric if metric is None else metric
+        if not isinstance(chosen, RowUtility):
+            return ScoreDistribution(self._prediction, get(chosen))
+        if not isinstance(self._prediction, RowPrediction | MixedRowPrediction):
+            raise errors.rows_not_kept()
+        chosen.worths((self._prediction.n,))  # refuses the amounts of other rows
         return ScoreDistribution(self._prediction, chosen)
 
     def confusion(self) -> ConfusionDistribution:

@@ -284,6 +284,7 @@ def _on_host(
         if wrong.any():
             p = np.where(bad, 0.0, p)
         found = decide_each(p, metric, min_positives=low, max_positives=high)
+        assert found.threshold is not None  # a metric of counts has one
         labels = torch.from_numpy(np.ascontiguousarray(found.labels))
         masks[some] = labels.to(masks.device)
         columns = (
