@@ -35,10 +35,20 @@ def spotted():
     return p
 
 
+def an_object():
+    """Return maps whose objects a sample hits and misses, on a dark ground."""
+    p = np.full((3, 4 * N), 1e-7)
+    p[0, 64:89], p[1, 100:125] = RNG.random((2, 25)) * 0.8
+    p[2, ::640] = 0.4
+    return p
+
+
 KINDS = {
     # Of fewer pixels so spread out some are not proved, and the core decides them.
     "beta": np.stack([RNG.beta(0.3, 3, 4 * N), RNG.beta(0.5, 0.5, 4 * N)]),
     "spots": spotted(),
+    "object": an_object(),
+    "all improbable": 1e-4 * RNG.beta(0.5, 0.5, (2, 4 * N)),
     "saturated": np.where(RNG.random((2, N)) < 0.1, 1 - 1e-5, 1e-5),
     "constant": np.repeat([[0.3], [0.0], [1.0]], N, axis=1),
     "steps": np.round(RNG.random((2, N)), 1),
@@ -104,6 +114,52 @@ def test_what_is_not_proved_is_not_claimed():
         p, masks, numbers["score"], numbers["error"], strict=True
     ):
         assert abs(bestcut.expected_score(row, mask, metric) - score) <= error
+
+
+def threshold_of(p, k, b2, jaccard):
+    """Return t(T) of Lemma 22 for the first k pixels: by all factors, at 48 nodes."""
+    x, weight = np.polynomial.laguerre.laggauss(48)
+    t = p[k - 1]
+    outside = p[k:] if jaccard else p
+    s = k + b2 * outside.sum()
+    z, w = np.exp(-x / s), -np.expm1(-b2 * x / s)
+    product = np.log1p(-np.outer(w, outside)).sum(axis=1)
+    shift = 0.0 if jaccard else b2
+    part = weight * np.exp(x - x * (k + shift) / s + product) / s
+    hits = p[:k].sum() if jaccard else (p[:k] / (1 - np.outer(w, p[:k]))).sum(axis=1)
+    for _ in range(200):
+        gained = np.sum(part * z / (1 - t * w))
+        if jaccard:
+            lost = hits * np.sum(part * w / (1 - t * w))
+            t = lost / (lost + gained)
+        else:
+            t = np.sum(part * (1 - z) * hits) / gained
+    return t
+
+
+@pytest.mark.parametrize("b2", [1.0, 4.0, 0.25, None], ids=str)
+@pytest.mark.parametrize("shape", [(0.3, 3), (1, 1), (0.5, 0.5), (20, 30)], ids=str)
+def test_what_a_pixel_moves_the_threshold_by(shape, b2):
+    """Lemma 22 (d), for F-beta and (None) Jaccard."""
+    jaccard, b2 = b2 is None, b2 or 1.0
+    p = np.sort(RNG.beta(*shape, 4000))[::-1]
+    low, high = 1, p.size - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        pays = p[middle] > threshold_of(p, middle, b2, jaccard)
+        low, high = (middle, high) if pays else (low, middle)
+    k, t = low, threshold_of(p, low, b2, jaccard)
+    variance = p * (1 - p)
+    if jaccard:
+        s = k + p[k:].sum()
+        c = 2 * t * (1 - t) ** 2 * (variance[k:].sum() / s + t)
+        first = (p[k] - t) * (1 - t) / s
+    else:
+        s = k + b2 * p.sum()
+        c = b2 * variance.sum() * t / s - variance[:k].sum() / s + t * (1 - t)
+        c, first = 2 * b2 * c, (p[k] - t) / s
+    moved = threshold_of(p, k + 1, b2, jaccard) - t
+    assert moved - first == pytest.approx(-c / s**2, rel=0.05)
 
 
 @pytest.mark.parametrize("metric", METRICS[:2], ids=lambda x: x.name)
