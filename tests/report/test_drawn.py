@@ -45,7 +45,7 @@ def check_against_the_library(p, report, places, within):
         np.testing.assert_array_equal(report.cuts.high[:, i], ranges[:, 1])
         for one in report.scores:
             score = bestcut.score_distribution(p, labels, one.metric)
-            assert abs(one.mean[i] - score.mean) <= 2 * score.error
+            assert abs(one.mean[i] - score.mean) <= one.error + score.error
             low, high = score.interval(0.9)
             room = 2 * score.value_error if one.computed[i] else within * (high - low)
             ends = one.low[i], one.high[i]
@@ -64,11 +64,11 @@ def test_the_numbers_are_those_of_the_library_at_every_cut():
     for one in report.scores:
         best = bestcut.decide(P, one.metric)
         assert abs(one.mean[one.best] - best.expected_score) <= 2 * best.error
-        score = bestcut.score_distribution(
-            P, flagged(P, int(report.cuts.n_positive[one.best])), one.metric
-        )
-        expected = (score.std_labels, score.std_calibration)
-        np.testing.assert_allclose(one.parts, expected, rtol=1e-9)
+    first = report.scores[0]
+    labels = flagged(P, int(report.cuts.n_positive[first.best]))
+    score = bestcut.score_distribution(P, labels, first.metric)
+    expected = (score.std_labels, score.std_calibration)
+    np.testing.assert_allclose(first.parts, expected, rtol=1e-9)
 
 
 @pytest.mark.slow
@@ -139,7 +139,7 @@ def test_a_page_about_known_probabilities_has_none_of_that():
 def test_the_maps_and_bins_are_drawn():
     report = report_of(title=HOSTILE, source=HOSTILE)
     found = Page(report.html())
-    assert sum(tag == "script" for tag, _ in found.tags) == 5
+    assert sum(tag == "script" for tag, _ in found.tags) == 6
     spec = json.loads(found.texts["script", "maps-spec"])
     maps = spec["datasets"]["maps"]
     scores = [row["score"] for row in maps]
@@ -155,7 +155,8 @@ def test_the_maps_and_bins_are_drawn():
     assert np.mean(shares) == pytest.approx(LABELS.mean())  # of 15 cases each
     assert all(row["low"] <= row["mean"] <= row["high"] for row in bins)
     known = report.scores[0].known
-    assert found.numbers["metrics"][0]["known"] == [x.tolist() for x in known]
+    shown = found.numbers["metrics"][0]["known"]
+    np.testing.assert_allclose(shown, known, rtol=1e-11)
 
 
 def test_wilsons_interval_is_the_textbooks():

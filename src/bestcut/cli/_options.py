@@ -12,7 +12,7 @@ import numpy as np
 import bestcut
 from bestcut.files.sources import FORMATS
 from bestcut.goals import Certain, Goal, Mean, ProbAtLeast, Quantile
-from bestcut.metrics import ExpressionError, Metric, from_expression
+from bestcut.metrics import ExpressionError, LinearUtility, Metric, from_expression
 
 _GOALS: dict[str, Callable[[float], Goal]] = {
     "quantile": Quantile,
@@ -93,6 +93,28 @@ def parse_floor(text: str) -> tuple[Metric, float | Certain]:
     return parse_metric(name), Certain(number, probability=probability)
 
 
+def conditions_of(
+    floors: list[tuple[Metric, float | Certain]],
+) -> dict[str | Metric, list[float | Certain]]:
+    """Return each metric with all that is asked of it."""
+    wanted: dict[str | Metric, list[float | Certain]] = {}
+    for metric, floor in floors:
+        wanted.setdefault(metric, []).append(floor)
+    return wanted
+
+
+def parse_worth(text: str) -> LinearUtility:
+    """Return what the outcomes are worth from ``80*tp - 10*fp``."""
+    metric = parse_metric(text)
+    if not isinstance(metric, LinearUtility):
+        msg = (
+            f"{text!r} is not a sum of outcomes with what each is worth, such as "
+            "'80*tp - 10*fp'."
+        )
+        raise click.BadParameter(msg)
+    return metric
+
+
 def parse_names(text: str) -> list[str]:
     """Return the names between commas; quotes hold a comma, as in a CSV."""
     names = next(csv.reader([text], skipinitialspace=True), [])
@@ -165,6 +187,17 @@ def output_option(**settings: Any) -> Callable[..., Any]:
     return click.option("-o", "--output", help=help, **settings)
 
 
+at_least_option = click.option(
+    "--at-least",
+    multiple=True,
+    metavar="METRIC=NUMBER[@PROBABILITY]",
+    callback=parsed_by(parse_floor),
+    help="Least expected value of another metric, or least value with a "
+    "probability; may be repeated.",
+)
+max_positives_option = click.option(
+    "--max-positives", type=click.IntRange(0), help="At most."
+)
 file_argument = click.argument("file", type=click.Path(allow_dash=True, dir_okay=False))
 proba_option = click.option(
     "--proba",

@@ -257,8 +257,16 @@ class MixedRows(Rows):
         return by_draw.astype(np.float64)
 
     def _pair_mass(self, rows: IndexArray, index: IndexArray) -> FloatArray:
-        """Return the probabilities of some pairs."""
-        joint = np.einsum("pb,pb->p", self._fn[rows], self._tp[index])
+        """Return the probabilities of some pairs; `rows` ascend.
+
+        Draw by draw: each has a few of the counts that there are in all draws.
+        """
+        joint = np.zeros(rows.size)
+        for b in range(self._fn.shape[1]):
+            possible = np.flatnonzero(self._fn[:, b])
+            first, last = np.searchsorted(rows, possible[[0, -1]] + [0, 1])
+            here = slice(int(first), int(last))
+            joint[here] += self._fn[rows[here], b] * self._tp[index[here], b]
         return np.asarray(joint / self._fn.shape[1])
 
 
