@@ -98,7 +98,8 @@
       if (from < x && x < to) return [bar(from, x, false), bar(x, to, true)];
       return [bar(from, to, x <= from)];
     };
-    return { bars: data.bars.flatMap(parts), cut: Number.isFinite(x) ? [{ at: x }] : [] };
+    const end = data.bars.at(-1)[1]; // where the line is if nothing is flagged
+    return { bars: data.bars.flatMap(parts), cut: [{ at: Math.min(x, end) }] };
   }
 
   function update(chart, rows) {
