@@ -4,9 +4,9 @@ As in `_numbers`, with two intervals at every cut: one that covers chance in the
 and doubt about the probabilities, and the one there would be if the probabilities were
 known to be the means of the draws.
 
-Where many counts are possible an interval takes long. Scores are nearly normal in each
-draw then, and the mixture of so many normal distributions is near enough to interpolate
-with: what it is off by is known where an interval is computed, and hardly changes.
+Where many counts are possible an interval takes long. Both counts are nearly normal in
+each draw then, and some points of every draw are near enough to interpolate with: what
+they are off by is known where an interval is computed, and hardly changes.
 """
 
 from __future__ import annotations
@@ -47,12 +47,15 @@ from bestcut.scores import (
 )
 from bestcut.uncertain import UncertainProbabilities
 
-_EVEN, _NEAR = 41, 7  # cuts from end to end, and near one that matters
+_EVEN, _NEAR = 41, 5  # cuts from end to end, and near one that matters
 _COMPUTED = 8  # intervals from end to end, if an interval does not take long
 _LONG = 1 << 20  # pairs (TP, FN) of a typical cut from which it does
+_FEW_COUNTS = 64  # values of TP or FN up to which each cut has its own interval
+_TINY = 1e-9  # a standard deviation that is none
 _TAILS = ((1.0 - LEVEL) / 2, (1.0 + LEVEL) / 2)
-# Equally probable values of a normal distribution.
-_NORMAL = np.array([NormalDist().inv_cdf((i + 0.5) / 64) for i in range(64)])
+# Equally probable points of two independent normal distributions, on a lattice.
+_SHARES = (np.arange(64)[:, None] * [1 / 64, (np.sqrt(5) - 1) / 2] + 1 / 128) % 1.0
+_NORMAL = np.array([[NormalDist().inv_cdf(x) for x in row] for row in _SHARES.T])
 _INPUT, _SCORES = "of the input", "of their scores"
 
 
@@ -74,7 +77,7 @@ def compute_drawn(
     at_half = int(np.searchsorted(sizes, half))
     tell("Counting")
     drawn = _DrawnCuts(p, sizes)
-    where = drawn.places({*places, at_half})
+    where = drawn.places({*places[: 1 if drawn.long else None], at_half})
     means, ranges, computed = drawn.counts(where)
     eta = np.ascontiguousarray(p.mean[p._draws.order()])
     by_input = np.array_equal(np.argsort(-p.mean, kind="stable"), p._draws.order())
@@ -114,8 +117,11 @@ class _DrawnCuts:
         rows = [(side[0], side[ROOM]) for pair in sums for side in pair]
         cells = np.array(rows).reshape(sizes.size, 4, -1)
         self.cells = np.ascontiguousarray(np.moveaxis(cells, 1, 0))
-        variances = np.array([[side[1] for side in pair] for pair in sums])
-        self.variances = np.ascontiguousarray(np.moveaxis(variances, 1, 0))
+        self.variances, third = (
+            np.array([[pair[side][i] for pair in sums] for side in (0, 1)])
+            for i in (1, 2)
+        )
+        self._points = self._likely(third)
         apart = self.cells[[0, 2]].max(axis=2) - self.cells[[0, 2]].min(axis=2)
         widths = apart + 16.0 * np.sqrt(self.variances.max(axis=2)) + 1.0
         self.widths = widths.T.astype(np.int64)
@@ -132,15 +138,15 @@ class _DrawnCuts:
 
     def places(self, matter: set[int]) -> IndexArray:
         """Return at which cuts to compute intervals."""
-        return computed_places(self.widths, matter, 2 if self.long else _COMPUTED)
+        even = 2 if self.long else _COMPUTED
+        return computed_places(self.widths, matter, even, few=_FEW_COUNTS)
 
     def counts(self, where: IndexArray) -> tuple[FloatArray, CountArray, BoolArray]:
         """Return expected counts, their ranges, and where these are computed."""
         means = np.array([self.at(i).expected_cells() for i in range(self.sizes.size)])
         ends = []
-        for j, size in ((0, self.sizes), (1, self.p.mean.size - self.sizes)):
-            low, high = self._mixed(self.cells[2 * j], np.sqrt(self.variances[j]))
-            low, high = (np.clip(np.rint(x), 0, size) for x in (low, high))
+        for points, size in zip(self._points, self._sizes(), strict=True):
+            low, high = np.rint(_ends(points))
             ends += [(low, high), (size - high, size - low)]
         ranges = np.moveaxis(np.array(ends), 2, 0).astype(np.int64)
         computed = np.zeros(self.sizes.size, dtype=np.bool_)
@@ -149,13 +155,31 @@ class _DrawnCuts:
             ranges[i] = ConfusionDistribution(self.at(i)).interval(LEVEL)
         return means, ranges, computed
 
-    def _mixed(self, mean: FloatArray, std: FloatArray) -> FloatArray:
-        """Return the ends of the intervals of mixtures of normal distributions."""
-        values = mean[:, :, None] + std[:, :, None] * _NORMAL
-        both: FloatArray = np.quantile(
-            values.reshape(mean.shape[0], -1), _TAILS, axis=1
-        )
-        return both
+    def _sizes(self) -> tuple[CountArray, CountArray]:
+        """Return how many are flagged at each cut, and how many are not."""
+        return self.sizes, len(self.p) - self.sizes
+
+    def _likely(self, third: FloatArray) -> list[FloatArray]:
+        """Return equally probable values of both counts: of a cut, in a draw.
+
+        By the expansion of Cornish and Fisher up to the skewness; `third` are the third
+        cumulants.
+        """
+        points = []
+        for j, size in enumerate(self._sizes()):
+            z, std = _NORMAL[j], np.sqrt(self.variances[j])[:, :, None]
+            skewness = third[j][:, :, None] / np.maximum(std, _TINY) ** 3
+            bent = z + np.clip(skewness, -1.0, 1.0) * (z**2 - 1.0) / 6.0
+            mean = self.cells[2 * j][:, :, None]
+            points.append(np.clip(mean + std * bent, 0.0, size[:, None, None]))
+        return points
+
+    def _mixed(self, metric: Metric) -> FloatArray:
+        """Return about the ends of the intervals of a score."""
+        tp, fn = self._points
+        k, rest = (size[:, None, None] for size in self._sizes())
+        score = metric.score_cells(tp, k - tp, fn, rest - fn)
+        return _ends(np.broadcast_to(score, tp.shape))
 
     def scores(
         self, metric: Metric, known: list[Prediction], place: int, matter: set[int]
@@ -172,7 +196,7 @@ class _DrawnCuts:
             ends[i] = ScoreDistribution(self.at(j), metric).interval(LEVEL)
         low, high = (
             between(where, end, near, std)
-            for end, near in zip(ends.T, self._mixed(centre, spread), strict=True)
+            for end, near in zip(ends.T, self._mixed(metric), strict=True)
         )
         computed = np.zeros(self.sizes.size, dtype=np.bool_)
         computed[where] = True
@@ -188,3 +212,9 @@ class _DrawnCuts:
             std,
             known=alone[:2],
         )
+
+
+def _ends(values: FloatArray) -> FloatArray:
+    """Return the ends of the interval of each cut, from equally probable values."""
+    flat = values.reshape(values.shape[0], -1)
+    return np.asarray(np.quantile(flat, _TAILS, axis=1))

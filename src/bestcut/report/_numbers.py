@@ -391,7 +391,9 @@ def centre_and_scale(
     return table[1, 1], np.sqrt(np.maximum(second - first**2, 0.0))
 
 
-def computed_places(counts: CountArray, matter: set[int], computed: int) -> IndexArray:
+def computed_places(
+    counts: CountArray, matter: set[int], computed: int, *, few: int = _FEW_COUNTS
+) -> IndexArray:
     """Return at which cuts to compute an interval.
 
     Wherever it is quick, and wherever few counts are possible: scores are far from
@@ -400,7 +402,7 @@ def computed_places(counts: CountArray, matter: set[int], computed: int) -> Inde
     and `computed` at how many cuts from end to end to compute besides.
     """
     fewest = counts.min(axis=1)
-    simple = (counts.prod(axis=1) <= _QUICK) | (fewest <= _FEW_COUNTS)
+    simple = (counts.prod(axis=1) <= _QUICK) | (fewest <= few)
     simple[::2] |= fewest[::2] <= _MORE_COUNTS
     quick = np.flatnonzero(simple).tolist()
     last = counts.shape[0] - 1

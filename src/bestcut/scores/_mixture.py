@@ -262,10 +262,10 @@ class MixedRows(Rows):
         Draw by draw: each has a few of the counts that there are in all draws.
         """
         joint = np.zeros(rows.size)
-        for b in range(self._fn.shape[1]):
-            possible = np.flatnonzero(self._fn[:, b])
-            first, last = np.searchsorted(rows, possible[[0, -1]] + [0, 1])
-            here = slice(int(first), int(last))
+        possible = self._fn > 0.0
+        first = np.searchsorted(rows, possible.argmax(axis=0))
+        last = np.searchsorted(rows, self.fn.size - possible[::-1].argmax(axis=0))
+        for b, here in enumerate(map(slice, first.tolist(), last.tolist())):
             joint[here] += self._fn[rows[here], b] * self._tp[index[here], b]
         return np.asarray(joint / self._fn.shape[1])
 
