@@ -288,6 +288,7 @@ def test_a_number_between_the_cuts_that_are_shown_is_marked(show):
     x = float(np.sort(LARGE)[::-1][k])
     type_into(tab, "at", f"{x:.6f}")
     assert abs(int(tab.input_value("#count")) - k) < 30
+    assert float(tab.input_value("#at")) == pytest.approx(x, abs=1e-6)
     focus(tab, "cut")
     tab.keyboard.press("ArrowRight")
     assert int(tab.input_value("#count")) in shown

@@ -133,7 +133,7 @@ def test_a_threshold_of_a_half_flags_a_half():
 # --- the words ------------------------------------------------------------------------
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.data())
 def test_the_threshold_that_is_shown_makes_the_cut(p, data):
     p = np.array(p)

@@ -49,7 +49,7 @@ from bestcut.uncertain import UncertainProbabilities
 
 _EVEN, _NEAR = 41, 5  # cuts from end to end, and near one that matters
 _COMPUTED = 8  # intervals from end to end, if an interval does not take long
-_LONG = 1 << 20  # pairs (TP, FN) of a typical cut from which it does
+_LONG = 1 << 18  # pairs (TP, FN) of a typical cut from which it does
 _FEW_COUNTS = 64  # values of TP or FN up to which each cut has its own interval
 _TINY = 1e-9  # a standard deviation that is none
 _TAILS = ((1.0 - LEVEL) / 2, (1.0 + LEVEL) / 2)

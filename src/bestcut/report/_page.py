@@ -100,7 +100,7 @@ def _how_exact(cuts: Cuts, scores: Sequence[Scores]) -> str:
         few = words.whole(int(np.count_nonzero(scores[0].computed)))
         text += (
             f" Intervals were computed at {few} of them, among these the best cut and "
-            "the cut at 0.5. In between they are interpolated, and marked with \u2248."
+            "the cut at 0.5. Elsewhere they are interpolated, and marked with \u2248."
         )
     if every:
         return text

@@ -20,6 +20,7 @@
   let metric = data.metrics[0];
   // Where the cut is: the index of one that is shown, or a number between two of them.
   let cut = metric.best;
+  let asked = null; // the threshold that was typed, if it made this cut
   let view = null, bars = null;
 
   const shown = () => Number.isInteger(cut);
@@ -29,7 +30,8 @@
   }
   const flagged = () => Math.round(value(data.flagged));
   const nearly = (computed) => (shown() && computed[cut] ? "" : NEARLY);
-  const threshold = () => (cut < 1 ? null : value(data.exact));
+  const threshold = () => (shown() ? data.exact[cut] : asked ?? value(data.exact));
+  const written = () => (shown() ? data.threshold[cut] : asked ?? threshold().toPrecision(4));
 
   // How far the chart reaches: to the end, unless all that matters is near its start.
   function reach() {
@@ -130,7 +132,7 @@
     const [i, j] = [Math.floor(cut), Math.ceil(cut)];
     const allowed = data.allowed[i] + data.allowed[j];
     const fails = ["This cut does not satisfy the conditions.", "This cut may not satisfy the conditions.", ""][allowed];
-    const text = shown() ? data.rule[cut] : `That is about every case with a probability of ${threshold().toPrecision(4)} or more.`;
+    const text = shown() ? data.rule[cut] : `That is about every case with a probability of ${written()} or more.`;
     return `${text} ${fails}`.trim();
   }
 
@@ -145,11 +147,10 @@
     const number = `${whole(k)} of ${whole(data.n)}`;
     const [mark, ends] = interval(metric);
     const off = shown() ? "" : NEARLY;
-    const at_threshold = shown() ? data.threshold[cut] : threshold().toPrecision(4);
     slider.value = k;
     count.value = k;
-    typed.value = at_threshold;
-    slider.setAttribute("aria-valuetext", `${number}, threshold ${off}${at_threshold}`);
+    typed.value = written();
+    slider.setAttribute("aria-valuetext", `${number}, threshold ${off}${written()}`);
     say("say", `Flag ${number}, with an expected ${metric.label} of `
       + `${off}${fixed(value(metric.mean), metric.decimals)}, 90% between ${mark}${ends.join(" and ")}.${realised()}`);
     say("which", rule());
@@ -173,7 +174,11 @@
     draw();
   }
 
-  const go = (place) => { cut = Math.min(Math.max(place, 0), last); show(); };
+  function go(place, threshold_asked = null) {
+    cut = Math.min(Math.max(place, 0), last);
+    asked = threshold_asked;
+    show();
+  }
 
   // The place of the cut that flags k.
   function place(k) {
@@ -208,9 +213,9 @@
     return text === "" ? NaN : Number(text);
   }
 
-  function take(field, most, rule_of, place_in) {
+  function take(field, most, rule_of, move) {
     const x = number(field), was = field.value;
-    if (x >= 0 && x <= most) go(place_in(x));
+    if (x >= 0 && x <= most) move(x);
     else {
       show();
       say("which", `\u201c${was}\u201d is not ${rule_of}. The cut stays as it was.`);
@@ -238,12 +243,13 @@
   slider.addEventListener("input", () => go(nearest(Number(slider.value))));
   slider.addEventListener("keydown", step);
   count.addEventListener("change", () =>
-    take(count, data.n, `a number from 0 to ${whole(data.n)}`, (k) => place(Math.round(k))));
-  typed.addEventListener("change", () => take(typed, 1, "a probability from 0 to 1", place_of));
+    take(count, data.n, `a number from 0 to ${whole(data.n)}`, (k) => go(place(Math.round(k)))));
+  typed.addEventListener("change", () =>
+    take(typed, 1, "a probability from 0 to 1", (x) => go(place_of(x), x)));
   select.addEventListener("change", () => {
     const stays = cut !== metric.best;
     metric = data.metrics[Number(select.value)];
-    go(stays ? cut : metric.best);
+    go(stays ? cut : metric.best, stays ? asked : null);
   });
   at("to-best").addEventListener("click", () => go(metric.best));
   at("to-half").addEventListener("click", () => go(data.half));
