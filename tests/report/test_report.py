@@ -214,7 +214,7 @@ def test_the_page_says_what_is_interpolated():
     assert "So are the intervals." in make_report(P, also=[]).html()
     large = make_report(LARGE, also=[])
     count = np.count_nonzero(large.scores[0].computed)
-    assert f"Intervals were computed at {count} of them" in large.html()
+    assert f"Intervals of F1 were computed at {count} of them" in large.html()
 
 
 # --- the page -------------------------------------------------------------------------

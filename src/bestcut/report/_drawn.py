@@ -93,7 +93,7 @@ def compute_drawn(
         own = i < len(metrics)
         place = places[i] if own else places[0]
         matter = {place} if own or drawn.long else {*places}
-        if not drawn.long or i in (0, len(metrics)):
+        if not drawn.long or i == 0 or not own:
             matter |= {places[0], at_half}
         if metric == PRECISION and not own:
             made.append(precision_scores(cuts, place))

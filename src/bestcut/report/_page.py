@@ -99,8 +99,9 @@ def _how_exact(cuts: Cuts, scores: Sequence[Scores]) -> str:
     else:
         few = words.whole(int(np.count_nonzero(scores[0].computed)))
         text += (
-            f" Intervals were computed at {few} of them, among these the best cut and "
-            "the cut at 0.5. Elsewhere they are interpolated, and marked with \u2248."
+            f" Intervals of {scores[0].metric.label} were computed at {few} of them, "
+            "among these the best cut and the cut at 0.5. Elsewhere they are "
+            "interpolated, and marked with \u2248."
         )
     if every:
         return text
