@@ -6,7 +6,7 @@ import matplotlib as mpl
 import numpy as np
 
 mpl.use("Agg")
-mpl.rcParams["font.size"] = 10
+mpl.rcParams["font.size"] = 11
 
 import matplotlib.pyplot as plt  # noqa: E402  (after the back end is chosen)
 
@@ -23,7 +23,7 @@ from bestcut.displays import (  # noqa: E402
 )
 
 HERE = Path(__file__).resolve().parent
-SIZE = (6.0, 3.6)
+SIZE, HIGH = (7.0, 4.2), (7.0, 5.4)  # with a legend below it
 
 
 def batch():
@@ -37,8 +37,9 @@ def curve(ax):
 
 
 def metrics(ax):
-    """Draw the curves of three metrics."""
-    ExpectedScoreDisplay.from_proba(batch(), ["f1", "mcc", "jaccard"], ax=ax)
+    """Draw the curves of five metrics."""
+    names = ["f1", "f2", "mcc", "jaccard", "balanced_accuracy"]
+    ExpectedScoreDisplay.from_proba(batch(), names, ax=ax)
 
 
 def decision(ax):
@@ -132,10 +133,11 @@ PICTURES = (
 def main():
     """Write the pictures beside this script."""
     for draw in PICTURES:
-        figure, ax = plt.subplots(figsize=SIZE, layout="constrained")
+        size = HIGH if draw is metrics else SIZE
+        figure, ax = plt.subplots(figsize=size, layout="constrained")
         draw(ax)
         name = HERE / f"displays_{draw.__name__}.png"
-        figure.savefig(name, dpi=90, metadata={"Software": None})
+        figure.savefig(name, dpi=140, metadata={"Software": None})
         plt.close(figure)
 
 

@@ -13,7 +13,7 @@ from playwright.sync_api import sync_playwright
 from bestcut.report import make_report
 
 HERE = Path(__file__).resolve().parent
-WIDTH, MARGIN = 1120, 32
+WIDTH, MARGIN = 1000, 32
 
 
 def main():
@@ -28,7 +28,8 @@ def main():
         )
         tab = browser.new_page(viewport={"width": WIDTH, "height": 800})
         tab.goto(page.as_uri())
-        tab.wait_for_selector("#chart svg")
+        for picture in ("chart", "histogram"):
+            tab.wait_for_selector(f"#{picture} svg")
         last = tab.locator(".explore").bounding_box()
         height = last["y"] + last["height"] + MARGIN
         clip = {"x": 0, "y": 0, "width": WIDTH, "height": height}

@@ -455,6 +455,23 @@ def _decide_rows(
     )
 
 
+def allowed_cuts(
+    y_proba: Any,
+    at_least: Mapping[str | Metric, Wanted | Sequence[Wanted]] | None,
+    max_positives: int | None,
+) -> BoolArray:
+    """Return which cuts satisfy the conditions of `decide`, refusing if none does."""
+    low, high = check_bounds(0, max_positives, len(y_proba))
+    floors = _check_floors(at_least)
+    if not floors:
+        return cuts_between(low, high, len(y_proba))
+    if isinstance(y_proba, UncertainProbabilities):
+        return _feasible(None, y_proba._cuts, floors, low, high)
+    eta = Ranking(check_probabilities(y_proba)).eta
+    one_draw = RankedDraws(ListedDraws(eta[:, None]))
+    return _feasible(eta, one_draw, floors, low, high)
+
+
 def _decide_drawn(
     p: UncertainProbabilities,
     metric: Metric,

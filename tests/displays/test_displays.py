@@ -136,7 +136,10 @@ def test_several_metrics_and_models_are_told_apart():
     display = ExpectedScoreDisplay.from_proba(models, ["f1", "mcc"])
     assert list(display.decisions) == ["one, F1", "one, MCC", "other, F1", "other, MCC"]
     many = ExpectedScoreDisplay.from_proba(P, bestcut.metrics.names()[:8])
-    looks = {(line.get_linestyle(), line.get_color()) for line in many.lines_}
+    # matplotlib has no public name for the dashes of a line.
+    looks = {
+        (str(line._unscaled_dash_pattern), line.get_color()) for line in many.lines_
+    }
     assert len(looks) == len(many.lines_)
 
 
@@ -225,3 +228,44 @@ def test_the_gallery_shows_every_display():
     script = (ROOT / "docs" / "figures" / "displays_gallery.py").read_text()
     pictures = set(re.findall(r"^def (\w+)\(ax\)", script, re.MULTILINE))
     assert set(re.findall(r"figures/displays_(\w+)\.png", text)) == pictures
+
+
+def test_the_legend_of_many_curves_is_below_them():
+    names = ["f1", "f2", "mcc", "jaccard", "balanced_accuracy"]
+    display = ExpectedScoreDisplay.from_proba(P, names)
+    display.figure_.canvas.draw()
+    legend = display.ax_.get_legend().get_window_extent()
+    axes = display.ax_.get_window_extent()
+    assert legend.y1 < axes.y0
+    assert legend.y0 >= 0
+    assert 0 <= legend.x0 < legend.x1 <= display.figure_.bbox.x1
+    few = ExpectedScoreDisplay.from_proba(P, names[:3])
+    few.figure_.canvas.draw()
+    assert few.ax_.get_legend().get_window_extent().y0 > few.ax_.get_window_extent().y0
+
+
+def test_the_calibration_is_shown_where_the_probabilities_are():
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 60, 3000)
+    display = CalibrationCheckDisplay.from_labels(rng.random(3000) < p, p)
+    at = [one.expected / one.n for one in display.check.bins]
+    shares = [one.observed / one.n for one in display.check.bins]
+    (left, right), (bottom, top) = display.ax_.get_xlim(), display.ax_.get_ylim()
+    assert left <= min(at) < max(at) <= right < 0.2
+    assert bottom <= min(shares) < max(shares) <= top < 0.3
+
+
+def test_axes_with_something_in_them_keep_their_limits():
+    figure, ax = plt.subplots()
+    ax.plot([0, 1], [0, 1])
+    ax.set(xlim=(-1, 2), ylim=(-1, 2))
+    CalibrationCheckDisplay.from_labels([1, 0], [0.1, 0.05], ax=ax)
+    assert ax.get_xlim() == ax.get_ylim() == (-1, 2)
+    plt.close(figure)
+
+
+@pytest.mark.parametrize("p", [[], [0.3], [0.0, 1.0], [1.0]])
+def test_few_probabilities_are_shown_too(p):
+    display = CalibrationCheckDisplay.from_labels(np.ones(len(p)), p)
+    low, high = display.ax_.get_xlim()
+    assert low < high

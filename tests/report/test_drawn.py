@@ -41,11 +41,13 @@ def check_against_the_library(p, report, places, within):
             report.cuts.mean[:, i], confusion.mean, rtol=1e-12, atol=1e-12
         )
         ranges = np.array(confusion.interval(0.9))
-        np.testing.assert_array_equal(report.cuts.low[:, i], ranges[:, 0])
-        np.testing.assert_array_equal(report.cuts.high[:, i], ranges[:, 1])
+        apart = within * np.diff(ranges, axis=1).max() + 1  # points of a count round
+        room = 0 if report.cuts.computed[i] else apart
+        for ends, exact in ((report.cuts.low, 0), (report.cuts.high, 1)):
+            np.testing.assert_allclose(ends[:, i], ranges[:, exact], rtol=0, atol=room)
         for one in report.scores:
             score = bestcut.score_distribution(p, labels, one.metric)
-            assert abs(one.mean[i] - score.mean) <= 2 * score.error
+            assert abs(one.mean[i] - score.mean) <= one.error + score.error
             low, high = score.interval(0.9)
             room = 2 * score.value_error if one.computed[i] else within * (high - low)
             ends = one.low[i], one.high[i]
@@ -59,16 +61,16 @@ def check_against_the_library(p, report, places, within):
 def test_the_numbers_are_those_of_the_library_at_every_cut():
     report = report_of(also=["mcc", "squared_count_error"])
     assert report.cuts.n_positive.tolist() == list(range(41))
-    assert all(one.computed.all() for one in report.scores)
+    assert all(one.computed.all() for one in (report.cuts, *report.scores))
     check_against_the_library(P, report, range(41), within=0)
     for one in report.scores:
         best = bestcut.decide(P, one.metric)
         assert abs(one.mean[one.best] - best.expected_score) <= 2 * best.error
-        score = bestcut.score_distribution(
-            P, flagged(P, int(report.cuts.n_positive[one.best])), one.metric
-        )
-        expected = (score.std_labels, score.std_calibration)
-        np.testing.assert_allclose(one.parts, expected, rtol=1e-9)
+    first = report.scores[0]
+    labels = flagged(P, int(report.cuts.n_positive[first.best]))
+    score = bestcut.score_distribution(P, labels, first.metric)
+    expected = (score.std_labels, score.std_calibration)
+    np.testing.assert_allclose(first.parts, expected, rtol=1e-9)
 
 
 @pytest.mark.slow
@@ -81,8 +83,12 @@ def test_some_cuts_of_a_large_batch_are_those_of_the_library(monkeypatch, long):
     assert 60 < report.cuts.n_positive.size < 250
     for one in report.scores:
         assert not one.computed.all()
-        assert one.computed[[one.best, report.cuts.half, 0, -1]].all()
-    # The worst that was seen in trials is 0.02, and 0.08.
+        assert one.computed[[one.best, 0, -1]].all()
+        assert one.computed[report.cuts.half] or not long
+    first = report.scores[0]
+    for computed in (first.computed, report.cuts.computed):
+        assert computed[[first.best, report.cuts.half]].all()
+    # The worst that was seen in trials is 0.03, and 0.09.
     places = range(0, report.cuts.n_positive.size, 9)
     check_against_the_library(p, report, places, within=0.05 if long else 0.15)
 
@@ -139,7 +145,7 @@ def test_a_page_about_known_probabilities_has_none_of_that():
 def test_the_maps_and_bins_are_drawn():
     report = report_of(title=HOSTILE, source=HOSTILE)
     found = Page(report.html())
-    assert sum(tag == "script" for tag, _ in found.tags) == 5
+    assert sum(tag == "script" for tag, _ in found.tags) == 6
     spec = json.loads(found.texts["script", "maps-spec"])
     maps = spec["datasets"]["maps"]
     scores = [row["score"] for row in maps]
@@ -155,7 +161,8 @@ def test_the_maps_and_bins_are_drawn():
     assert np.mean(shares) == pytest.approx(LABELS.mean())  # of 15 cases each
     assert all(row["low"] <= row["mean"] <= row["high"] for row in bins)
     known = report.scores[0].known
-    assert found.numbers["metrics"][0]["known"] == [x.tolist() for x in known]
+    shown = found.numbers["metrics"][0]["known"]
+    np.testing.assert_allclose(shown, known, rtol=1e-11)
 
 
 def test_wilsons_interval_is_the_textbooks():

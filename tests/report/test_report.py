@@ -75,11 +75,11 @@ def check_against_the_library(p, report, places):
         np.testing.assert_array_equal(cuts.high[:, i], ranges[:, 1])
         for one in report.scores:
             score = bestcut.score_distribution(p, labels, one.metric)
-            assert abs(one.mean[i] - score.mean) <= 2 * score.error
+            assert abs(one.mean[i] - score.mean) <= one.error + score.error
             low, high = score.interval(0.9)
             if one.computed[i]:
                 close = {"rtol": 0, "atol": 2 * score.value_error}
-            else:  # the worst that was seen in trials is 0.02
+            else:  # the worst that was seen in trials is 0.053, at few counts
                 close = {"rtol": 0, "atol": 0.05 * (high - low)}
             np.testing.assert_allclose((one.low[i], one.high[i]), (low, high), **close)
 
@@ -133,11 +133,13 @@ def test_a_threshold_of_a_half_flags_a_half():
 # --- the words ------------------------------------------------------------------------
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.data())
 def test_the_threshold_that_is_shown_makes_the_cut(p, data):
     p = np.array(p)
-    cuts, _ = _numbers.compute(p, [bestcut.metrics.get("accuracy")])
+    metric = bestcut.metrics.get("accuracy")
+    nothing = _numbers.Conditions()
+    cuts = _numbers.compute(p, [metric], [], nothing, lambda what: None).cuts
     i = data.draw(st.integers(1, p.size))
     shown = float(_words.threshold_at(cuts, i))
     above = np.count_nonzero(p >= shown)
@@ -212,7 +214,7 @@ def test_the_page_says_what_is_interpolated():
     assert "So are the intervals." in make_report(P, also=[]).html()
     large = make_report(LARGE, also=[])
     count = np.count_nonzero(large.scores[0].computed)
-    assert f"Intervals were computed at {count} of them" in large.html()
+    assert f"Intervals of F1 were computed at {count} of them" in large.html()
 
 
 # --- the page -------------------------------------------------------------------------
@@ -237,7 +239,7 @@ def test_what_users_write_is_text_only(page):
     found = Page(page)
     assert found.texts["h1", None] == HOSTILE
     assert found.texts["title", None] == HOSTILE
-    assert sum(tag == "script" for tag, _ in found.tags) == 4
+    assert sum(tag == "script" for tag, _ in found.tags) == 5
     assert all(tag != "img" for tag, _ in found.tags)
 
 
@@ -247,7 +249,7 @@ def test_names_of_metrics_are_text_only():
     )
     text = make_report(P, named, also=["f1"]).html()
     found = Page(text)
-    assert sum(tag == "script" for tag, _ in found.tags) == 4
+    assert sum(tag == "script" for tag, _ in found.tags) == 5
     assert found.texts["h1", None] == f"The best cut for {HOSTILE}"
     assert found.numbers["metrics"][0]["label"] == HOSTILE
     assert found.texts["option", None].startswith(HOSTILE)
@@ -257,11 +259,14 @@ def test_the_script_gets_the_numbers_of_the_report(page):
     report, numbers = make_report(P, "f1"), Page(page).numbers
     assert numbers["n"] == P.size
     assert numbers["flagged"] == report.cuts.n_positive.tolist()
-    assert numbers["mean"] == report.cuts.mean.tolist()
-    for shown, one in zip(numbers["metrics"], report.scores, strict=True):
-        assert shown["label"] == one.metric.label
-        assert shown["mean"] == one.mean.tolist()
-        assert shown["low"] == one.low.tolist()
+    # Twelve digits are written.
+    np.testing.assert_allclose(numbers["mean"], report.cuts.mean, rtol=1e-11)
+    for kind in ("metrics", "beside"):
+        scores = {"metrics": report.scores, "beside": report.beside}[kind]
+        for shown, one in zip(numbers[kind], scores, strict=True):
+            assert shown["label"] == one.metric.label
+            np.testing.assert_allclose(shown["mean"], one.mean, rtol=1e-11)
+            np.testing.assert_allclose(shown["low"], one.low, rtol=1e-11)
 
 
 EDGES = {

@@ -12,14 +12,16 @@ from bestcut._types import FloatArray
 from bestcut.cli._calibrate import Labelled, calibrate_options
 from bestcut.cli._classes import SEVERAL, check_together, decide_several
 from bestcut.cli._options import (
+    at_least_option,
+    conditions_of,
     file_argument,
     format_option,
     is_given,
     json_option,
+    max_positives_option,
     metric_option,
     output_option,
     parse_budget,
-    parse_floor,
     parse_goal,
     parse_metric,
     parse_names,
@@ -76,15 +78,8 @@ LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
     "is to be large, not that over groups.",
 )
 @click.option("--min-positives", type=click.IntRange(0), default=0, help="At least.")
-@click.option("--max-positives", type=click.IntRange(0), help="At most.")
-@click.option(
-    "--at-least",
-    multiple=True,
-    metavar="METRIC=NUMBER[@PROBABILITY]",
-    callback=parsed_by(parse_floor),
-    help="Least expected value of another metric, or least value with a "
-    "probability; may be repeated.",
-)
+@max_positives_option
+@at_least_option
 @click.option(
     "--goal",
     default="mean",
@@ -205,7 +200,7 @@ def decide(
             calibration=None if labelled is None else labelled.calibration,
             warn=notes.append,
             goal=goal,
-            at_least=_conditions(at_least),
+            at_least=conditions_of(at_least),
             **settings,
         )
     err = output == "-" or not as_json
@@ -230,13 +225,3 @@ def _decide_groups(
     )
     groups = source.groups(group_by, "--group-by")
     return bestcut.decide_each(p, metric, groups=groups, **bounds)
-
-
-def _conditions(
-    floors: list[tuple[Metric, float | Certain]],
-) -> dict[str | Metric, list[float | Certain]]:
-    """Return each metric with all that is asked of it."""
-    wanted: dict[str | Metric, list[float | Certain]] = {}
-    for metric, floor in floors:
-        wanted.setdefault(metric, []).append(floor)
-    return wanted

@@ -16,6 +16,7 @@ from bestcut.files.sources import FORMATS, Source
 from bestcut.goals import Certain, Goal, Mean, ProbAtLeast, Quantile
 from bestcut.metrics import (
     ExpressionError,
+    LinearUtility,
     Metric,
     RowUtility,
     Worth,
@@ -61,6 +62,21 @@ def parse_worth(text: str) -> Worth:
         return Worth(text)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
+
+
+def parse_one_worth(text: str) -> LinearUtility:
+    """Return what outcomes are worth, the same for all rows."""
+    worth = parse_worth(text)
+    if worth.columns:
+        msg = (
+            f"{text!r} has the column {worth.columns[0]!r}. Where every row has an "
+            "amount of its own the best prediction is no cut of the probabilities; "
+            "write one number for all rows here, or use `bestcut decide --worth`."
+        )
+        raise click.BadParameter(msg)
+    metric = parse_metric(text)
+    assert isinstance(metric, LinearUtility)  # as every sum of counts is
+    return metric
 
 
 def utility_of(source: Source, worth: Worth) -> RowUtility:
@@ -122,6 +138,16 @@ def parse_floor(text: str) -> tuple[Metric, float | Certain]:
         )
         raise click.BadParameter(msg)
     return parse_metric(name), Certain(number, probability=probability)
+
+
+def conditions_of(
+    floors: list[tuple[Metric, float | Certain]],
+) -> dict[str | Metric, list[float | Certain]]:
+    """Return each metric with all that is asked of it."""
+    wanted: dict[str | Metric, list[float | Certain]] = {}
+    for metric, floor in floors:
+        wanted.setdefault(metric, []).append(floor)
+    return wanted
 
 
 def parse_names(text: str) -> list[str]:
@@ -203,6 +229,17 @@ def output_option(**settings: Any) -> Callable[..., Any]:
     return click.option("-o", "--output", help=help, **settings)
 
 
+at_least_option = click.option(
+    "--at-least",
+    multiple=True,
+    metavar="METRIC=NUMBER[@PROBABILITY]",
+    callback=parsed_by(parse_floor),
+    help="Least expected value of another metric, or least value with a "
+    "probability; may be repeated.",
+)
+max_positives_option = click.option(
+    "--max-positives", type=click.IntRange(0), help="At most."
+)
 file_argument = click.argument("file", type=click.Path(allow_dash=True, dir_okay=False))
 proba_option = click.option(
     "--proba",

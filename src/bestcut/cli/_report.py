@@ -6,24 +6,34 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
+from click.core import ParameterSource
 
 from bestcut.cli._calibrate import Labelled, calibrate_options
 from bestcut.cli._options import (
+    at_least_option,
     complete_metrics,
+    conditions_of,
     file_argument,
     format_option,
+    max_positives_option,
     metric_option,
     output_option,
     parse_metric,
     parse_metrics,
+    parse_one_worth,
     parsed_by,
     proba_option,
 )
 from bestcut.cli._printing import shares_of_variance
 from bestcut.cli._problem import Problem
-from bestcut.files.sources import open_source, refuse_input_as_output, writing
-from bestcut.metrics import Metric
+from bestcut.files.sources import (
+    open_source,
+    refuse_input_as_output,
+    steps,
+    writing,
+)
+from bestcut.goals import Certain
+from bestcut.metrics import LinearUtility, Metric
 
 
 @click.command()
@@ -37,14 +47,32 @@ from bestcut.metrics import Metric
     shell_complete=complete_metrics,
     help="Names or formulas to switch to, separated by commas.",
 )
+@click.option(
+    "--label", help="Column of true labels, if known: shows what they gave too."
+)
+@max_positives_option
+@at_least_option
+@click.option(
+    "--worth",
+    metavar="FORMULA",
+    callback=parsed_by(parse_one_worth),
+    help="What outcomes are worth, such as '80*tp - 10*fp': shown beside every cut, "
+    "and what the decision is made for if --metric is not given.",
+)
 @click.option("--title", help="Heading of the page.")
 @output_option(required=True)
 @format_option
+@click.pass_context
 def report(
+    context: click.Context,
     file: str,
     proba: str,
     metric: Metric,
     also: list[Any] | None,
+    label: str | None,
+    max_positives: int | None,
+    at_least: list[tuple[Metric, float | Certain]],
+    worth: LinearUtility | None,
     title: str | None,
     output: str,
     kind: str | None,
@@ -52,12 +80,14 @@ def report(
 ) -> None:
     """Write the decision, and what to expect of it, as one HTML file.
 
-    It opens in any browser and loads nothing. A reader can move the cut and switch
-    the metric.
+    It opens in any browser and loads nothing. A reader can move the cut, type a
+    number of cases or a threshold, and switch the metric.
 
     \b
-    Example:
+    Examples:
       bestcut report scores.csv --proba p --metric f1 -o report.html
+      bestcut report scores.csv --proba p --label y \\
+        --max-positives 500 --worth '80*tp - 10*fp' -o report.html
     """
     try:
         from bestcut.report import ALSO, make_report
@@ -68,8 +98,12 @@ def report(
         refuse_input_as_output(labelled.where, output)
     source = open_source(file, kind)
     name = source.where if file == "-" else Path(file).name
-    with Console(stderr=True).status("Computing"):
-        given: dict[str, Any] = {"source": f"{name}, column {proba}"}
+    decided_by = context.get_parameter_source("metric")
+    if worth is not None and decided_by is ParameterSource.DEFAULT:
+        metric = worth
+    given: dict[str, Any] = {"source": f"{name}, column {proba}"}
+    with steps(None) as step:  # on a terminal only
+        step("Reading", None)
         if labelled is None:
             p: Any = source.probabilities(proba)
         else:
@@ -77,15 +111,33 @@ def report(
             given["source"] += f"; calibrated on {labelled.name}"
             given["calibration"] = labelled.calibration
             given["labelled"] = (labelled.labels, labelled.scores)
-        also = list(ALSO) if also is None else also
-        made = make_report(p, metric, also=also, title=title, **given)
+        labels = None if label is None else source.labels(label, "--label")
+        made = make_report(
+            p,
+            metric,
+            also=list(ALSO) if also is None else also,
+            title=title,
+            at_least=conditions_of(at_least),
+            max_positives=max_positives,
+            worth=worth,
+            y_true=labels,
+            on_step=lambda what, done, steps: step(what, steps)(done),
+            **given,
+        )
+        step("Writing the page", None)
         data = made.html().encode(errors="replace")  # names of files may be odd bytes
     with writing(output) as target:
         target.write(data)
     where = "standard output" if output == "-" else output
     if labelled is not None:
         labelled.warn()
+    if labels is not None and labels.size and labels.min() == labels.max():
+        click.echo(
+            f"bestcut: warning: {name}: all {labels.size} labels in column {label!r} "
+            f"are {int(labels[0])}. Check the column.",
+            err=True,
+        )
     click.echo(f"{where}: {made.summary()}", err=True)
     if labelled is not None:
-        shares = shares_of_variance(*made.scores[0].parts)
+        shares = shares_of_variance(*(made.scores[0].parts or (0.0, 0.0)))
         click.echo(f"{labelled.sentence()} Variance: {shares}.", err=True)

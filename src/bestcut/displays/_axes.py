@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 
 _MOST_POINTS = 2000
 # Told apart in black and white: by dash and grey, not by colour alone.
-LINES = ("-", "--", "-.", ":")
+LINES = ("-", "--", "-.", ":", (0, (8, 2, 1, 2, 1, 2)), (0, (2, 5)))
 INK, GREY, PALE = "black", "0.45", "0.8"
 DARK = "0.62"  # a band inside a pale one
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bestcut._types import FloatArray
 from bestcut.calibration import CalibrationCheck, calibration_check
 from bestcut.displays._axes import GREY, INK, PALE, axes, tidy
 
@@ -16,8 +17,9 @@ class CalibrationCheckDisplay:
     """Share of positives against mean probability, for the bins of a check.
 
     The axes are those of scikit-learn's ``CalibrationDisplay``, so that both can be
-    drawn on the same. Bars show two standard deviations of what is expected; bins that
-    stand out are filled.
+    drawn on the same. They reach as far as there is something to see: rare positives
+    are not lost in a corner. Bars show two standard deviations of what is expected;
+    bins that stand out are filled.
 
     Parameters
     ----------
@@ -100,6 +102,7 @@ class CalibrationCheckDisplay:
             Itself.
         """
         self.ax_ = axes(ax)
+        shared = self.ax_.has_data()
         self.figure_ = self.ax_.figure
         (self.line_,) = self.ax_.plot(
             [0, 1], [0, 1], ":", color=GREY, label="Perfectly calibrated"
@@ -136,10 +139,20 @@ class CalibrationCheckDisplay:
         self.ax_.set(
             xlabel="Mean predicted probability",
             ylabel="Fraction of positives",
-            xlim=(-0.02, 1.02),
-            ylim=(-0.02, 1.02),
             title=f"The labels {word} ({shown})",
         )
+        if not shared:  # what is there already has its own limits
+            heights = np.concatenate([at, share, low, high])
+            self.ax_.set(xlim=_reach(at), ylim=_reach(heights))
         tidy(self.ax_)
         self.ax_.legend(frameon=False)
         return self
+
+
+def _reach(values: FloatArray) -> tuple[float, float]:
+    """Return limits that hold the values with some room, and nothing impossible."""
+    if not values.size:
+        return -0.02, 1.02
+    low, high = float(values.min()), float(values.max())
+    room = max(0.05 * (high - low), 1e-3)
+    return max(low - room, -0.02), min(high + room, 1.02)

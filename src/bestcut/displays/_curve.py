@@ -22,6 +22,8 @@ from bestcut.metrics import Metric, get
 from bestcut.scores import MixedPrediction, ScoreDistribution
 
 _BAND_POINTS = 41
+_MANY = 3  # curves; the legend of more is below them
+_HIGH = (6.4, 5.6)  # inches, with a legend below the curves
 
 
 class ExpectedScoreDisplay:
@@ -151,7 +153,8 @@ class ExpectedScoreDisplay:
         ExpectedScoreDisplay
             Itself.
         """
-        self.ax_ = axes(ax)
+        many = len(self.decisions) > _MANY
+        self.ax_ = axes(ax, _HIGH if many else None)
         self.figure_ = self.ax_.figure
         self.lines_: list[Any] = []
         self.points_: list[Any] = []
@@ -170,15 +173,15 @@ class ExpectedScoreDisplay:
         self.ax_.set(xlabel="Predicted positives", ylabel=what)
         count_instances(self.ax_.xaxis)
         tidy(self.ax_)
-        _legend_once(self.ax_)
+        _legend_once(self.ax_, below=many)
         return self
 
-    def _draw(self, name: str, decision: Decision, line: str, ink: str) -> None:
+    def _draw(self, name: str, decision: Decision, line: Any, ink: str) -> None:
         curve, k = decision.curve, decision.n_positive
         shown = thinned(curve.n_positive.size, k)
         label = f"{name}: best at {k}, {decision.expected_score:.3g}"
         self.lines_ += self.ax_.plot(
-            shown, curve.expected_score[shown], line, color=ink, label=label
+            shown, curve.expected_score[shown], ls=line, color=ink, label=label
         )
         self.points_ += self.ax_.plot(
             k, curve.expected_score[k], "o", color=ink, ms=6, clip_on=False
@@ -224,11 +227,15 @@ class ExpectedScoreDisplay:
         )
 
 
-def _legend_once(ax: Any) -> None:
-    """Make a legend that says the same only once."""
+def _legend_once(ax: Any, *, below: bool) -> None:
+    """Make a legend that says the same only once, inside the axes or below them."""
     handles, labels = ax.get_legend_handles_labels()
     first = {label: handle for handle, label in zip(handles, labels, strict=True)}
-    ax.legend(first.values(), first.keys(), frameon=False)
+    where: dict[str, Any] = {}
+    if below:
+        where = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "ncols": 2}
+        where["handlelength"] = 3.6  # so that dashes are told apart
+    ax.legend(first.values(), first.keys(), frameon=False, **where)
 
 
 def _intervals(

@@ -12,7 +12,7 @@ from functools import lru_cache
 from html import escape
 from importlib.resources import files
 from string import Template
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,34 +20,28 @@ import bestcut
 from bestcut.metrics import Metric, names
 from bestcut.report import _words as words
 from bestcut.report._numbers import Cuts, Scores
+from bestcut.report._truth import MOST_CHECKED, Truth
+
+if TYPE_CHECKING:
+    from bestcut.report._report import Report
 
 _MARKS = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 
 
-def page_of(
-    title: str,
-    source: str,
-    cuts: Cuts,
-    scores: Sequence[Scores],
-    learned: str | None,
-    maps: Mapping[str, Any],
-) -> str:
-    """Return the document.
-
-    `learned` says what the probabilities were learned from, and `maps` what to draw of
-    that, if it is known.
-    """
-    first = scores[0]
-    label = first.metric.label
+def page_of(report: Report) -> str:
+    """Return the document."""
+    cuts, scores, maps = report.cuts, report.scores, report.maps
+    first, made = scores[0], report.calibration
+    learned = None if made is None else words.learned(made.n_labelled, made.n_positive)
     decimals = words.decimals_of(first)
     texts = {
-        "title": title,
-        "source": source,
+        "title": report.title,
+        "source": report.source,
         "headline": words.headline(cuts, first.best),
         "rule": words.rule(cuts, first.best),
         "outcome": words.outcome(cuts, first.best),
-        "comparison": words.comparison(cuts, first, label),
-        "label": label,
+        "conditions": words.conditions(report.conditions),
+        "comparison": words.comparison(cuts, first, first.metric.label),
         "expected": expected(first.metric),
         "flagged": words.whole(cuts.n_positive[first.best]),
         "n": words.whole(cuts.n),
@@ -57,23 +51,33 @@ def page_of(
         "high": words.fixed(first.high[first.best], decimals),
         "precision_note": _how_exact(cuts, scores),
         "version": bestcut.__version__,
-        "band": _band(first),
+        "band": _band(first)
+        + words.REALISED * (report.truth is not None)
+        + words.BARRED * (not cuts.allowed.all()),
     }
     chart = json.loads(_resource("chart.json"))
+    config = chart["config"]
     return Template(_resource("page.html")).substitute(
         {name: escape(text) for name, text in texts.items()},
         style=_resource("page.css"),
         runtime=_runtime(),
         script=_resource("page.js"),
         chart=_json(chart),
+        beside_figures=_beside_figures(report.beside, first.best),
+        beside_rows=_beside_rows(report.beside, report.truth),
+        beside_heads=_heads(one.metric.label for one in report.beside),
+        realised_head=_heads(["Realised"] * (report.truth is not None)),
+        labels=_labels(report),
         doubt=_doubt(first, learned, maps),
         alone=_alone(first),
-        maps=_maps_script(maps, chart["config"]),
+        specs=_spec("histogram", {}, config)
+        + _maps_spec(maps, config)
+        + _check_spec(report.truth, config),
         caveats=_caveats(first, learned),
-        data=_json(_data(cuts, scores)),
+        data=_json(_data(report)),
         options=_options(scores),
-        comparison_rows=_comparison_rows(cuts, first),
-        metric_rows=_metric_rows(cuts, scores),
+        comparison_rows=_comparison_rows(cuts, first, report.beside),
+        metric_rows=_metric_rows(cuts, scores, report.beside),
     )
 
 
@@ -90,44 +94,82 @@ def _how_exact(cuts: Cuts, scores: Sequence[Scores]) -> str:
         f"The curve shows {shown} {words.whole(cuts.n + 1)} cuts there are. Expected "
         "scores and counts are exact at each of them."
     )
-    if all(one.computed.all() for one in scores):
-        return f"{text} So are the intervals."
-    few = words.whole(int(np.count_nonzero(scores[0].computed)))
+    if all(one.computed.all() for one in scores) and cuts.computed.all():
+        text += " So are the intervals."
+    else:
+        few = words.whole(int(np.count_nonzero(scores[0].computed)))
+        text += (
+            f" Intervals of {scores[0].metric.label} were computed at {few} of them, "
+            "among these the best cut and the cut at 0.5. Elsewhere they are "
+            "interpolated, and marked with \u2248."
+        )
+    if every:
+        return text
+    text += (
+        " For a number of cases between two of these cuts, everything is read off "
+        "the straight line between them, and marked with \u2248"
+    )
+    apart = scores[0].apart
+    if apart is None:
+        return f"{text}."
+    off = f"{apart:.1g}" if apart else "0"
     return (
-        f"{text} Intervals were computed at {few} of them, among these the best cut "
-        "and the cut at 0.5. In between they are interpolated, and marked with \u2248."
+        f"{text}; the expected {scores[0].metric.label} is off by at most {off} then."
     )
 
 
-def _data(cuts: Cuts, scores: Sequence[Scores]) -> dict[str, Any]:
+def _data(report: Report) -> dict[str, Any]:
     """Return what the script of the page reads."""
+    cuts, truth = report.cuts, report.truth
     places = range(cuts.n_positive.size)
+    metrics, beside = (
+        [_metric_data(one) for one in some] for some in (report.scores, report.beside)
+    )
+    if truth is not None:
+        for rows, realised in ((metrics, truth.scores), (beside, truth.beside)):
+            for row, values in zip(rows, realised, strict=True):
+                row["realised"] = _short(values)
     return {
         "n": cuts.n,
         "half": cuts.half,
         "flagged": cuts.n_positive.tolist(),
         "threshold": [words.threshold_at(cuts, i) for i in places],
+        "exact": [None, *cuts.threshold[1:].tolist()],
+        "below": [*cuts.next_below[:-1].tolist(), None],
+        "left": (cuts.tied - cuts.tied_flagged).tolist(),
         "rule": [words.rule(cuts, i) for i in places],
-        "mean": cuts.mean.tolist(),
+        "mean": [_short(row) for row in cuts.mean],
         "low": cuts.low.tolist(),
         "high": cuts.high.tolist(),
-        "metrics": [
-            {
-                "label": one.metric.label,
-                "expected": expected(one.metric),
-                "meaning": _meaning(one.metric),
-                "sign": int(one.metric.sign),
-                "decimals": words.decimals_of(one),
-                "best": one.best,
-                "mean": one.mean.tolist(),
-                "low": one.low.tolist(),
-                "high": one.high.tolist(),
-                "computed": one.computed.astype(int).tolist(),
-                "known": None if one.known is None else [x.tolist() for x in one.known],
-            }
-            for one in scores
-        ],
+        "computed": cuts.computed.astype(int).tolist(),
+        "allowed": cuts.allowed.astype(int).tolist(),
+        "truth": None if truth is None else truth.cells.tolist(),
+        "bars": [[*_short(bar[:2]), bar[2]] for bar in report.histogram],
+        "metrics": metrics,
+        "beside": beside,
     }
+
+
+def _metric_data(one: Scores) -> dict[str, Any]:
+    return {
+        "label": one.metric.label,
+        "expected": expected(one.metric),
+        "meaning": _meaning(one.metric),
+        "sign": int(one.metric.sign),
+        "decimals": words.decimals_of(one),
+        "best": one.best,
+        "mean": _short(one.mean),
+        "low": _short(one.low),
+        "high": _short(one.high),
+        "computed": one.computed.astype(int).tolist(),
+        "known": None if one.known is None else [_short(end) for end in one.known],
+        "realised": None,
+    }
+
+
+def _short(values: Iterable[float]) -> list[float]:
+    """Return numbers with as many digits as a page can show."""
+    return [float(f"{value:.12g}") for value in values]
 
 
 def _meaning(metric: Metric) -> str:
@@ -150,7 +192,7 @@ def _options(scores: Sequence[Scores]) -> str:
     )
 
 
-def _comparison_rows(cuts: Cuts, scores: Scores) -> str:
+def _comparison_rows(cuts: Cuts, scores: Scores, beside: Sequence[Scores]) -> str:
     places = (scores.best, cuts.half)
     cells = zip(("Right", "False alarms", "Missed"), cuts.mean[:3], strict=True)
     decimals = words.decimals_of(scores)
@@ -162,24 +204,55 @@ def _comparison_rows(cuts: Cuts, scores: Scores) -> str:
         ],
         "90% between": [_interval(scores, i) for i in places],
     }
-    return "".join(_row(name, map(escape, texts)) for name, texts in rows.items())
+    first = "".join(_row(name, map(escape, texts)) for name, texts in rows.items())
+    return first + "".join(
+        _row(one.metric.label, (_with_interval(one, i) for i in places))
+        for one in beside
+    )
 
 
-def _metric_rows(cuts: Cuts, scores: Sequence[Scores]) -> str:
+def _metric_rows(cuts: Cuts, scores: Sequence[Scores], beside: Sequence[Scores]) -> str:
     rows = []
     for one in scores:
         i, decimals = one.best, words.decimals_of(one)
-        mean, at_half = (
-            words.fixed(one.mean[place], decimals) for place in (i, cuts.half)
-        )
         cells = (
             words.whole(cuts.n_positive[i]),
             words.threshold_at(cuts, i),
-            f"{mean} <small>{_interval(one, i)}</small>",
-            at_half,
+            _with_interval(one, i),
+            words.fixed(one.mean[cuts.half], decimals),
+            *(_with_interval(other, i) for other in beside),
         )
         rows.append(_row(one.metric.label, cells))
     return "".join(rows)
+
+
+def _beside_figures(beside: Sequence[Scores], i: int) -> str:
+    """Return what is shown beside every cut, at the best one."""
+    return "".join(
+        f"<div><dt>{escape(expected(one.metric))}</dt>"
+        f"<dd>{_with_interval(one, i)}</dd></div>\n"
+        for one in beside
+    )
+
+
+def _beside_rows(beside: Sequence[Scores], truth: Truth | None) -> str:
+    """Return rows that the script fills with what is shown beside every cut."""
+    names = ("mean", "range", *["real"] * (truth is not None))
+    return "".join(
+        _row(one.metric.label, (f'<span id="beside-{i}-{x}"></span>' for x in names))
+        for i, one in enumerate(beside)
+    )
+
+
+def _heads(names: Iterable[str]) -> str:
+    return "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
+
+
+def _with_interval(scores: Scores, i: int) -> str:
+    """Return an expected score and its interval, as HTML."""
+    mean = words.fixed(scores.mean[i], words.decimals_of(scores))
+    nearly = "" if scores.computed[i] else "\u2248 "
+    return f"{mean} <small>{nearly}{_interval(scores, i)}</small>"
 
 
 def _interval(scores: Scores, i: int) -> str:
@@ -272,8 +345,8 @@ def _doubt(first: Scores, learned: str | None, maps: Mapping[str, Any]) -> str:
         caption = words.MAPS + (words.BINS if maps["bins"] else "")
         picture = (
             f'<figure>\n<figcaption id="maps-name">{escape(caption)}</figcaption>\n'
-            '<div role="img" aria-labelledby="maps-name"><div id="maps"></div></div>\n'
-            "</figure>\n"
+            '<div role="img" aria-labelledby="maps-name"><div id="maps" class="chart">'
+            "</div></div>\n</figure>\n"
         )
     return (
         '<section class="half doubt" aria-labelledby="doubt-title">\n<div>\n'
@@ -281,13 +354,84 @@ def _doubt(first: Scores, learned: str | None, maps: Mapping[str, Any]) -> str:
     )
 
 
-def _maps_script(maps: Mapping[str, Any], config: Any) -> str:
-    """Return the script element with what to draw of the maps, if anything."""
-    if not maps.get("maps"):
+# --- labels ---------------------------------------------------------------------------
+
+
+def _labels(report: Report) -> str:
+    """Return the section about what the labels say."""
+    truth = report.truth
+    if truth is None:
         return ""
-    spec = json.loads(_resource("maps.json"))
-    spec |= {"datasets": dict(maps), "config": config}
-    return f'<script id="maps-spec" type="application/json">{_json(spec)}</script>\n'
+    i = report.scores[0].best
+    rows = "".join(
+        _row(
+            one.metric.label,
+            (_with_interval(one, i), words.fixed(seen[i], words.decimals_of(one))),
+        )
+        for some, realised in (
+            (report.scores, truth.scores),
+            (report.beside, truth.beside),
+        )
+        for one, seen in zip(some, realised, strict=True)
+    )
+    check = truth.check
+    verdict = words.too_many(MOST_CHECKED) if check is None else check.verdict
+    found = words.realised(truth.cells[:, i])
+    said = (found, f"{truth.surprise.verdict}.", verdict)
+    texts = "".join(f"<p>{escape(text)}</p>\n" for text in said if text)
+    return (
+        '<section aria-labelledby="labels-title">\n'
+        '<h2 id="labels-title">What the labels say</h2>\n'
+        f'<div class="half doubt">\n<div>{texts}</div>\n'
+        f"<div>{_check_picture(check)}</div>\n</div>\n"
+        '<div class="wide" tabindex="0" role="region" aria-labelledby="labels-title">\n'
+        "<table>\n<thead><tr><td></td>"
+        + _heads(("Expected at the best cut, 90% between", "Realised"))
+        + f"</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n</section>\n"
+    )
+
+
+def _check_picture(check: Any) -> str:
+    if check is None or not check.bins:
+        return ""
+    return (
+        f'<figure>\n<figcaption id="check-name">{escape(words.CHECK)}</figcaption>\n'
+        '<div role="img" aria-labelledby="check-name"><div id="check" class="chart">'
+        "</div></div>\n</figure>\n"
+    )
+
+
+def _check_spec(truth: Truth | None, config: Any) -> str:
+    """Return the script element with the bins of the check of labels, if there are."""
+    if truth is None or truth.check is None or not truth.check.bins:
+        return ""
+    bins = [
+        {
+            "at": one.expected / one.n,
+            "low": max(one.expected - 2 * one.std, 0.0) / one.n,
+            "high": min(one.expected + 2 * one.std, one.n) / one.n,
+            "share": one.observed / one.n,
+            "out": one.stands_out,
+        }
+        for one in truth.check.bins
+        if one.n
+    ]
+    ends = (min(one["at"] for one in bins), max(one["at"] for one in bins))
+    line = [{"at": end, "share": end} for end in ends]
+    return _spec("check", {"bins": bins, "line": line}, config)
+
+
+def _maps_spec(maps: Mapping[str, Any], config: Any) -> str:
+    """Return the script element with what to draw of the maps, if anything."""
+    return _spec("maps", dict(maps), config) if maps.get("maps") else ""
+
+
+def _spec(name: str, datasets: dict[str, Any], config: Any) -> str:
+    """Return the script element that says how to draw a picture."""
+    spec = json.loads(_resource(f"{name}.json"))
+    spec["datasets"] |= datasets
+    spec["config"] = config
+    return f'<script id="{name}-spec" type="application/json">{_json(spec)}</script>\n'
 
 
 def _row(name: str, cells: Iterable[str]) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,21 @@ from bestcut._validation import (
     check_scores,
 )
 from bestcut.calibration import Calibration
-from bestcut.metrics import Metric, get, require_ranking
+from bestcut.metrics import LinearUtility, Metric, get, require_ranking
 from bestcut.report import _words as words
 from bestcut.report._drawn import compute_drawn
+from bestcut.report._histogram import histogram_of
 from bestcut.report._maps import maps_of
-from bestcut.report._numbers import Cuts, Scores, compute
+from bestcut.report._numbers import (
+    PRECISION,
+    RECALL,
+    Conditions,
+    Cuts,
+    Scores,
+    compute,
+)
 from bestcut.report._page import page_of
+from bestcut.report._truth import Truth, truth_of
 from bestcut.uncertain import UncertainProbabilities
 
 ALSO = (
@@ -49,6 +59,16 @@ class Report:
     scores : tuple of Scores
         For each metric the expected score and its 90 % interval at these cuts. The
         first is the one that the decision is made for.
+    beside : tuple of Scores
+        The same for what is shown beside every cut: precision, recall, and what the
+        outcomes are worth.
+    conditions : Conditions
+        What a cut must satisfy.
+    histogram : list of tuple
+        From where to where each bar of the probabilities reaches, and how many there
+        are in it.
+    truth : Truth or None
+        What the labels say, if they are known.
     calibration : Calibration or None
         What made the probabilities of scores, if that is known.
     maps : dict
@@ -59,6 +79,10 @@ class Report:
     source: str
     cuts: Cuts
     scores: tuple[Scores, ...]
+    beside: tuple[Scores, ...]
+    conditions: Conditions
+    histogram: list[tuple[float, float, int]]
+    truth: Truth | None = None
     calibration: Calibration | None = None
     maps: dict[str, Any] = field(default_factory=dict)
 
@@ -69,13 +93,7 @@ class Report:
         -------
         str
         """
-        made = self.calibration
-        learned = None
-        if made is not None:
-            learned = words.learned(made.n_labelled, made.n_positive)
-        return page_of(
-            self.title, self.source, self.cuts, self.scores, learned, self.maps
-        )
+        return page_of(self)
 
     def write(self, path: str | Path) -> None:
         """Write the page.
@@ -105,6 +123,8 @@ class Report:
             f"{k} of {n} flagged, expected {first.metric.label} {mean}, "
             f"90% between {low} and {high}"
         )
+        if self.truth is not None:
+            text += f"; realised {words.fixed(self.truth.scores[0][i], decimals)}"
         return text.replace(words.NARROW, " ")
 
     def __repr__(self) -> str:
@@ -118,8 +138,13 @@ def make_report(
     also: Sequence[str | Metric] = ALSO,
     title: str | None = None,
     source: str = "",
+    at_least: Mapping[str | Metric, Any] | None = None,
+    max_positives: int | None = None,
+    worth: LinearUtility | None = None,
+    y_true: Any = None,
     calibration: Calibration | None = None,
     labelled: tuple[Any, Any] | None = None,
+    on_step: Callable[[str, int, int], None] | None = None,
 ) -> Report:
     """Compute what a report about a batch of probabilities shows.
 
@@ -136,11 +161,21 @@ def make_report(
         The heading; by default it names the metric.
     source : str, default=""
         Where the probabilities came from, such as the name of a file.
+    at_least, max_positives : optional
+        Conditions on the cut, as `bestcut.decide` takes them. They hold for the best
+        cut of every metric; other cuts are shown too, and marked.
+    worth : LinearUtility, optional
+        What the outcomes are worth, to be shown beside every cut.
+    y_true : array-like of shape (n,), optional
+        Labels, if they are known: then realised scores are shown beside the expected
+        ones, and whether the labels fit the probabilities.
     calibration : Calibration, optional
         What made `y_proba` of scores; its maps are drawn.
     labelled : tuple of array-like, optional
         The labels and the scores, ``(y_true, scores)``, that `calibration` was learned
         from; bins of them are drawn beside the maps.
+    on_step : callable, optional
+        Called with what begins now, how many steps are done, and how many there are.
 
     Returns
     -------
@@ -154,9 +189,9 @@ def make_report(
     All cuts are shown of up to 400 instances, and otherwise some hundred: from end to
     end, and more of them near the best ones and near a threshold of 0.5. Expected
     scores and confusion matrices are exact at each of them. So are the intervals for
-    up to about a thousand instances; beyond, they are computed at the cuts that matter
-    and some more, interpolated between, and marked where they are. With draws fewer
-    cuts are shown, and there are two intervals: with doubt about the probabilities and
+    up to some hundred instances; beyond, they are computed at the cuts that matter and
+    some more, interpolated between, and marked where they are. With draws fewer cuts
+    are shown, and there are two intervals: with doubt about the probabilities and
     without it, as if the means of the draws were known to be right.
 
     Examples
@@ -178,9 +213,47 @@ def make_report(
     heading = f"The best cut for {metrics[0].label}" if title is None else title
     for name, text in (("title", heading), ("source", source)):
         check_kind(text, str, name=name, called="a string")
-    cuts, scores = compute_drawn(p, metrics) if drawn else compute(p, metrics)
+    conditions = Conditions(at_least, max_positives)
+    labels = None if y_true is None else check_labels(y_true, len(p), name="y_true")
+    beside: list[Metric] = [PRECISION, RECALL]
+    if worth is not None:
+        check_kind(worth, LinearUtility, name="worth", called="a LinearUtility")
+        require_ranking(worth, way_out="Choose other worths.")
+        beside.append(worth)
+    tell = _told(on_step, 2 + len(metrics) + len(beside) + (labels is not None))
+    numbers = (compute_drawn if drawn else compute)(
+        p, metrics, beside, conditions, tell
+    )
+    truth = None
+    if labels is not None:
+        tell("Looking at the labels")
+        truth = truth_of(p, labels, numbers)
     maps = {} if calibration is None else maps_of(calibration, pair)
-    return Report(heading, source, cuts, tuple(scores), calibration, maps)
+    return Report(
+        heading,
+        source,
+        numbers.cuts,
+        tuple(numbers.scores),
+        tuple(numbers.beside),
+        conditions,
+        histogram_of(p.mean if drawn else p),
+        truth,
+        calibration,
+        maps,
+    )
+
+
+def _told(
+    on_step: Callable[[str, int, int], None] | None, steps: int
+) -> Callable[[str], None]:
+    """Return a function that says what begins, and how far all is."""
+    done = count()
+
+    def tell(what: str) -> None:
+        if on_step is not None:
+            on_step(what, next(done), steps)
+
+    return tell
 
 
 def _check_calibration(

@@ -10,7 +10,10 @@ from decimal import ROUND_FLOOR, ROUND_HALF_UP, Decimal
 
 import numpy as np
 
-from bestcut.report._numbers import Cuts, Scores
+from bestcut._types import CountArray
+from bestcut.goals import Certain
+from bestcut.metrics import get
+from bestcut.report._numbers import Conditions, Cuts, Scores
 
 NARROW = "\u202f"
 DRAWN = (
@@ -24,6 +27,13 @@ MAPS = (
 BINS = (
     " Points are shares of positives among labelled cases with neighbouring scores, "
     "lines what chance allows around them."
+)
+REALISED = " The dashed line is what the labels gave."
+BARRED = " Cuts on grey ground do not satisfy the conditions."
+CHECK = (
+    "Share of positives against mean probability, for cases with similar "
+    "probabilities. On the line they agree; the bars are two standard deviations of "
+    "what chance allows, and filled points stand out."
 )
 
 
@@ -109,8 +119,9 @@ def outcome(cuts: Cuts, i: int) -> str:
     if cuts.n == 0:
         return ""
     if k == 0:
+        other = "other" if cuts.allowed.all() else "other allowed"
         return (
-            "No other cut is expected to score better. About "
+            f"No {other} cut is expected to score better. About "
             f"{about(fn)} of the cases {_are(fn)} positive, and missed."
         )
     return (
@@ -122,6 +133,54 @@ def outcome(cuts: Cuts, i: int) -> str:
 
 def _are(count: float) -> str:
     return "is" if about(count) == "1.0" else "are"
+
+
+def conditions(given: Conditions) -> str:
+    """Say what a cut must satisfy."""
+    said = []
+    if given.max_positives is not None:
+        most = (
+            "1 case"
+            if given.max_positives == 1
+            else f"{whole(given.max_positives)} cases"
+        )
+        said.append(f"At most {most} may be flagged.")
+    for metric, wanted in (given.at_least or {}).items():
+        for floor in wanted if isinstance(wanted, list | tuple) else [wanted]:
+            said.append(_condition(get(metric).label, floor))
+    return " ".join(said)
+
+
+def _condition(label: str, floor: float | Certain) -> str:
+    if isinstance(floor, Certain):
+        return (
+            f"{label} must be at least {floor.score:g} with a probability of "
+            f"{100 * floor.probability:g}%."
+        )
+    return f"The expected {label} must be at least {floor:g}."
+
+
+def realised(cells: CountArray) -> str:
+    """Say what labels made of the decision."""
+    tp, fp, fn, _ = (int(x) for x in cells)
+    return (
+        f"By the labels, {whole(tp)} of the {whole(tp + fp)} flagged {_is(tp)} right "
+        f"and {whole(fp)} {_is(fp)} false alarms; {whole(fn)} of {whole(tp + fn)} "
+        f"positives {_is(fn)} missed."
+    )
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def too_many(most: int) -> str:
+    """Say why labels were not held against draws of probabilities."""
+    return (
+        f"Whether the labels fit the probabilities was not checked: with more than "
+        f"{whole(most)} labels and probabilities that are not known exactly it would "
+        "take long. Check a random part of them."
+    )
 
 
 def comparison(cuts: Cuts, scores: Scores, label: str) -> str:
@@ -136,9 +195,10 @@ def comparison(cuts: Cuts, scores: Scores, label: str) -> str:
         fixed(scores.mean[i], decimals_of(scores)) for i in (half, best)
     )
     instead = f" instead of {at_best}" if at_half != at_best else ", nearly the same"
+    fails = "" if cuts.allowed[half] else " It does not satisfy the conditions."
     return (
         f"A threshold of 0.5 flags {flagged}, with an expected {label} of "
-        f"{at_half}{instead}."
+        f"{at_half}{instead}.{fails}"
     )
 
 
@@ -153,7 +213,7 @@ def shares(scores: Scores, *, learned: bool) -> str:
 
     More labels help if the probabilities were learned from labels.
     """
-    labels, doubt = (part**2 for part in scores.parts)
+    labels, doubt = (part**2 for part in scores.parts or (0.0, 0.0))
     total = labels + doubt
     if not total:
         return f"At the best cut the {scores.metric.label} is certain."

@@ -264,8 +264,16 @@ class MixedRows(Rows):
         return by_draw.astype(np.float64)
 
     def _pair_mass(self, rows: IndexArray, index: IndexArray) -> FloatArray:
-        """Return the probabilities of some pairs."""
-        joint = np.einsum("pb,pb->p", self._fn[rows], self._tp[index])
+        """Return the probabilities of some pairs; `rows` ascend.
+
+        Draw by draw: each has a few of the counts that there are in all draws.
+        """
+        joint = np.zeros(rows.size)
+        possible = self._fn > 0.0
+        first = np.searchsorted(rows, possible.argmax(axis=0))
+        last = np.searchsorted(rows, self.fn.size - possible[::-1].argmax(axis=0))
+        for b, here in enumerate(map(slice, first.tolist(), last.tolist())):
+            joint[here] += self._fn[rows[here], b] * self._tp[index[here], b]
         return np.asarray(joint / self._fn.shape[1])
 
 
