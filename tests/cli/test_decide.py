@@ -105,7 +105,7 @@ def test_a_formula_is_as_good_as_a_name(folder):
             [],
             r"Missing option '--proba' \(or '--classes'\). See bestcut decide --help.",
         ),
-        (["--proba", "p", "--metric", "f11"], "Did you mean 'f1'"),
+        (["--proba", "p", "--metric", "f1x"], "Did you mean 'f1'"),
         (["--proba", "p", "--metric", "tp/"], "'tp/' is not understood"),
         (["--proba", "p", "--metric", "fp-tp"], "More true positives can be worse"),
         (["--proba", "p", "--at-least", "precision"], "is not METRIC=NUMBER"),
