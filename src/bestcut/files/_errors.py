@@ -148,7 +148,8 @@ def no_probability(
     where: str, name: str, row: int, found: float, count: int, of: int
 ) -> FileError:
     """Return the refusal of the first of some numbers outside [0, 1]."""
-    what = f"{found:g} is no probability ({count} of {of} read are not in [0, 1])"
+    shown = repr(found).removesuffix(".0")  # all digits, or 1.0000000001 looks like 1
+    what = f"{shown} is no probability ({count} of {of} read are not in [0, 1])"
     cure = "Pass calibrated probabilities, not scores or percentages."
     return FileError.of(where, _in_row(name, row, what), cure)
 
@@ -168,7 +169,7 @@ def no_group(where: str, name: str, row: int) -> FileError:
 
 def no_share(where: str, row: int, total: float, count: int, of: int) -> FileError:
     """Return the refusal of a row whose probabilities of classes do not sum to 1."""
-    what = f"row {row}: the classes sum to {total:g} ({count} of {of} rows not to 1)"
+    what = f"row {row}: the classes sum to {total:.12g} ({count} of {of} rows not to 1)"
     cure = "Name the columns of all classes, with calibrated probabilities in them."
     return FileError.of(where, what, cure)
 

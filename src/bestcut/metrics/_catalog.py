@@ -755,4 +755,5 @@ def get(metric: str | Metric) -> Metric:
         return _NAMED[metric]
     if found := _F_BETA.fullmatch(metric):
         return FBeta(beta=float(found[1]))
-    raise unknown_name("metric", metric, _NAMED, _HINTS)
+    error = unknown_name("metric", metric, _NAMED, _HINTS)
+    raise error
