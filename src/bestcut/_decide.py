@@ -309,11 +309,11 @@ def decide(
         if solver != "auto":
             raise errors.solver_of_draws(solver)
         bounds = check_bounds(min_positives, max_positives, len(y_proba))
-        floors = _check_floors(at_least)
+        floors = check_floors(at_least)
         return _decide_drawn(y_proba, chosen_metric, check_goal(goal), floors, bounds)
     p = check_probabilities(y_proba)
     low, high = check_bounds(min_positives, max_positives, p.size)
-    chosen_goal, floors = check_goal(goal), _check_floors(at_least)
+    chosen_goal, floors = check_goal(goal), check_floors(at_least)
     chosen_solver = select_solver(solver, chosen_metric, p.size)
     if not chosen_solver.needs_prp and (floors or chosen_goal != _MEAN):
         raise errors.mean_only(solver)
@@ -442,7 +442,7 @@ def _can_be_feasible(own: RankedDraws, floors: Floors, bounds: tuple[int, int]) 
     return True
 
 
-def _check_floors(at_least: Any) -> Floors:
+def check_floors(at_least: Any) -> Floors:
     """Return the constraining metrics with what they must reach."""
     if at_least is None:
         return {}

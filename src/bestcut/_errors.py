@@ -29,7 +29,15 @@ class SolverMismatchError(ValueError):
 
 
 class InfeasibleError(ValueError):
-    """No prediction satisfies the constraints."""
+    """No prediction satisfies the constraints.
+
+    Attributes
+    ----------
+    problem : int or None
+        Of many problems that are decided together, the first for which that is so.
+    """
+
+    problem: int | None = None
 
 
 class FileError(ValueError):
@@ -559,6 +567,22 @@ def infeasible(
     )
 
 
+def infeasible_problem(
+    called: str, problem: int, refusal: Exception, unmet: int, count: int
+) -> InfeasibleError:
+    """Return the refusal of constraints that some of many problems cannot satisfy.
+
+    What the problem is called comes first, before a colon.
+    """
+    error = InfeasibleError(
+        f"{called}: {refusal} That is so for {unmet} of {count} problems. To let these "
+        "be left empty, count 0/0 as 1 in the metrics of `at_least`, for example "
+        "{bestcut.metrics.Precision(zero_division=1.0): 0.9}."
+    )
+    error.problem = problem
+    return error
+
+
 def infeasible_cut(refusal: str) -> InfeasibleError:
     """Return the refusal where draws rank differently, and only cuts were looked at."""
     told = refusal.replace(
@@ -747,6 +771,34 @@ def nothing_to_average(shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of a matrix without problems."""
     return ValueError(
         f"`Y_proba` must have something to average over; got shape {shape}."
+    )
+
+
+def no_problems() -> ValueError:
+    """Return the refusal of a mean over no problems."""
+    return ValueError("there are no problems, and so no mean score of them.")
+
+
+def not_two_classes_each(at: int, shape: tuple[int, ...]) -> ValueError:
+    """Return the refusal of a list of which some entry is not of two classes."""
+    cure = (
+        "The model has seen one class only: leave this label out."
+        if shape[1:] == (1,)
+        else "Pass a matrix with a column for each label."
+    )
+    return ValueError(
+        "a list of arrays must hold the probabilities of two classes for each label, "
+        "of shape (rows, 2), as `MultiOutputClassifier.predict_proba` returns them; "
+        f"entry {at} has shape {shape}. {cure}"
+    )
+
+
+def no_two_classes(at: int, row: int, total: float) -> InvalidProbabilityError:
+    """Return the refusal of probabilities of two classes that do not sum to 1."""
+    return InvalidProbabilityError(
+        "a list of arrays of two columns must hold the probabilities of two classes, "
+        f"which sum to 1; those of entry {at}, row {row}, sum to {total}. Pass a "
+        "matrix with a column for each label."
     )
 
 
