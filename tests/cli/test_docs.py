@@ -33,7 +33,7 @@ def test_commands_do_what_the_page_shows(tmp_path, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     text = PAGE.read_text(encoding="utf-8")
     examples = re.findall(r"^```csv\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    names = ("scores.csv", "animals.csv", "tags.csv", "labelled.csv")
+    names = ("scores.csv", "animals.csv", "tags.csv", "pairs.csv", "labelled.csv")
     for name, example in zip(names, examples, strict=True):
         (tmp_path / name).write_text(example)
     blocks = BLOCK.findall(text)

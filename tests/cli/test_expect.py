@@ -49,7 +49,59 @@ def test_compare_has_every_metric_and_the_threshold_of_one_half(folder):
         assert row["expected"] == best.expected_score
         half = np.array(PROBABILITIES) >= 0.5
         at_half = bestcut.expected_score(PROBABILITIES, half, row["metric"])
-        assert row["expected_at_half"] == at_half
+        assert row["expected_at_given"] == at_half
+        assert (row["given_threshold"], row["given_positive"]) == (0.5, 2)
+
+
+def test_compare_takes_metrics_and_a_threshold(folder):
+    options = ["--metric", "f1.7,mcc,80*tp - 10*fp", "--threshold", "0.4"]
+    line = ["compare", "scores.csv", "--proba", "p", *options]
+    rows = json.loads(call(*line, "--json").stdout)
+    assert [row["metric"] for row in rows] == ["f1.7", "mcc", "80*tp - 10*fp"]
+    flagged = np.array(PROBABILITIES) >= 0.4
+    metrics = [
+        bestcut.metrics.FBeta(1.7),
+        "mcc",
+        bestcut.metrics.LinearUtility(tp=80, fp=-10),
+    ]
+    for row, metric in zip(rows, metrics, strict=True):
+        best = bestcut.decide(PROBABILITIES, metric)
+        assert row["expected"] == best.expected_score
+        assert (row["given_threshold"], row["given_positive"]) == (0.4, 4)
+        given = bestcut.expected_score(PROBABILITIES, flagged, metric)
+        assert row["expected_at_given"] == given
+    text = call(*line).stdout
+    assert text.splitlines()[0].split()[-2:] == ["at", "0.4"]
+    assert text.endswith("10 rows; a threshold of 0.4 flags 4.\n")
+
+
+@pytest.mark.parametrize("threshold", ["nan", "-0.1", "1.01", "half", "50%", ""])
+def test_a_threshold_is_a_probability(folder, threshold):
+    line = ["compare", "scores.csv", "--proba", "p", "--threshold", threshold]
+    assert f"{threshold!r} is no probability" in complaint(call(*line))
+
+
+def test_zero_division_is_that_of_all_metrics(tmp_path):
+    (tmp_path / "x.csv").write_text("p,y\n0.1,0\n0.02,0\n")
+    line = [tmp_path / "x.csv", "--proba", "p", "--zero-division"]
+    for value in (0.0, 1.0):
+        f1 = bestcut.metrics.FBeta(zero_division=value)
+        one = bestcut.decide([0.1, 0.02], f1)
+        run = call("decide", *line, value, "--summary-only", "--json")
+        assert json.loads(run.stdout)["positive"] == one.n_positive
+        run = call("compare", *line, value, "--metric", "f1,jaccard", "--json")
+        assert json.loads(run.stdout)[0]["expected"] == one.expected_score
+        metrics = "2*tp/(2*tp+fp+fn),f1,squared_count_error"
+        run = call("expect", *line, value, "--pred", "y", "--metric", metrics, "--json")
+        scores = [row["expected"] for row in json.loads(run.stdout)["scores"]]
+        empty = bestcut.expected_score([0.1, 0.02], [0, 0], f1)
+        assert scores[:2] == pytest.approx([empty, empty], abs=1e-15)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "one"])
+def test_zero_division_is_a_number(folder, value):
+    line = ["compare", "scores.csv", "--proba", "p", "--zero-division", value]
+    assert "'--zero-division'" in complaint(call(*line))
 
 
 @pytest.mark.parametrize(

@@ -205,3 +205,11 @@ def test_a_list_of_something_else_is_refused(change, message):
 def test_probabilities_outside_of_0_and_1_are_refused_in_lists_too():
     with pytest.raises(bestcut.InvalidProbabilityError, match=r"y_proba\[0, 0\] = 1.5"):
         bestcut.decide_each([np.array([[-0.5, 1.5]])])
+
+
+@pytest.mark.parametrize("metric", ["f1", "squared_count_error"])
+def test_a_mean_is_no_better_and_no_worse_than_possible(metric):
+    p = np.random.default_rng(5).random((3, 4))
+    score = bestcut.decide_each(p, metric).distribution()
+    assert score.quantile(0.0) >= 0.0
+    assert score.quantile(1.0) <= 1.0

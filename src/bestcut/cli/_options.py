@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -12,25 +13,33 @@ import numpy as np
 import bestcut
 from bestcut.files.sources import FORMATS
 from bestcut.goals import Certain, Goal, Mean, ProbAtLeast, Quantile
-from bestcut.metrics import ExpressionError, Metric, from_expression
+from bestcut.metrics import Metric, from_expression
 
+_ZERO_DIVISION = "bestcut.zero_division"
 _GOALS: dict[str, Callable[[float], Goal]] = {
     "quantile": Quantile,
     "reach": ProbAtLeast,
 }
 
 
+def metric_of(text: str) -> Metric:
+    """Return a metric by its name, or from a formula, with the --zero-division."""
+    zero_division = click.get_current_context().meta.get(_ZERO_DIVISION)
+    try:
+        metric = bestcut.metrics.get(text)
+    except ValueError:
+        if not (set(text) & set("+-*/(") or text in ("tp", "fp", "fn", "tn")):
+            raise
+        return from_expression(text, zero_division=zero_division or 0.0)
+    if zero_division is None or not hasattr(metric, "zero_division"):
+        return metric
+    return replace(metric, zero_division=zero_division)  # type: ignore[type-var]
+
+
 def parse_metric(text: str) -> Metric:
     """Return a metric by its name, or from a formula."""
-    if text in bestcut.metrics.names():
-        return bestcut.metrics.get(text)
-    if any(mark in text for mark in "+-*/(") or text in ("tp", "fp", "fn", "tn"):
-        try:
-            return from_expression(text)
-        except ExpressionError as error:
-            raise click.BadParameter(str(error)) from None
     try:
-        return bestcut.metrics.get(text)
+        return metric_of(text)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
@@ -93,6 +102,15 @@ def parse_floor(text: str) -> tuple[Metric, float | Certain]:
     return parse_metric(name), Certain(number, probability=probability)
 
 
+def parse_threshold(text: str) -> float:
+    """Return a threshold from 0 to 1."""
+    threshold = _number(text)
+    if not 0.0 <= threshold <= 1.0:
+        msg = f"{text!r} is no probability, from 0 to 1."
+        raise click.BadParameter(msg)
+    return threshold
+
+
 def parse_names(text: str) -> list[str]:
     """Return the names between commas; quotes hold a comma, as in a CSV."""
     names = next(csv.reader([text], skipinitialspace=True), [])
@@ -147,12 +165,14 @@ def complete_metrics(
     return [done + comma + name for name in names if name.startswith(begun)]
 
 
-def metric_option(parse: Callable[[str], Any], help: str) -> Callable[..., Any]:
+def metric_option(
+    parse: Callable[[str], Any], help: str, default: str | None = "f1"
+) -> Callable[..., Any]:
     """Return the option that names one metric or several, as `parse` reads it."""
     return click.option(
         "--metric",
-        default="f1",
-        show_default=True,
+        default=default,
+        show_default=default is not None,
         callback=parsed_by(parse),
         shell_complete=complete_metrics,
         help=help,
@@ -165,6 +185,25 @@ def output_option(**settings: Any) -> Callable[..., Any]:
     return click.option("-o", "--output", help=help, **settings)
 
 
+def _note_zero_division(
+    ctx: click.Context, parameter: click.Parameter, value: float | None
+) -> None:
+    """Note what 0/0 is worth; the metrics of other options are made with it."""
+    if value is not None and not np.isfinite(value):
+        msg = f"{value} is no finite number."
+        raise click.BadParameter(msg)
+    ctx.meta[_ZERO_DIVISION] = value
+
+
+zero_division_option = click.option(
+    "--zero-division",
+    type=float,
+    metavar="NUMBER",
+    is_eager=True,  # before the metrics
+    expose_value=False,
+    callback=_note_zero_division,
+    help="What 0/0 is worth, in all metrics: 0 unless given.",
+)
 file_argument = click.argument("file", type=click.Path(allow_dash=True, dir_okay=False))
 proba_option = click.option(
     "--proba",

@@ -13,12 +13,14 @@ from bestcut.cli._options import (
     complete_metrics,
     file_argument,
     format_option,
+    metric_of,
     metric_option,
     output_option,
     parse_metric,
     parse_metrics,
     parsed_by,
     proba_option,
+    zero_division_option,
 )
 from bestcut.cli._printing import shares_of_variance
 from bestcut.cli._problem import Problem
@@ -37,6 +39,7 @@ from bestcut.metrics import Metric
     shell_complete=complete_metrics,
     help="Names or formulas to switch to, separated by commas.",
 )
+@zero_division_option
 @click.option("--title", help="Heading of the page.")
 @output_option(required=True)
 @format_option
@@ -77,7 +80,7 @@ def report(
             given["source"] += f"; calibrated on {labelled.name}"
             given["calibration"] = labelled.calibration
             given["labelled"] = (labelled.labels, labelled.scores)
-        also = list(ALSO) if also is None else also
+        also = [metric_of(name) for name in ALSO] if also is None else also
         made = make_report(p, metric, also=also, title=title, **given)
         data = made.html().encode(errors="replace")  # names of files may be odd bytes
     with writing(output) as target:

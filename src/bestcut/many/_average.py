@@ -153,23 +153,30 @@ class PredictionSet:
 
 
 class GridLaw(NamedTuple):
-    """Mass at start, start + step, ...; `noise` is the variance that the grid added."""
+    """Mass at start, start + step, ...; `noise` is the variance that the grid added.
+
+    What is possible lies from `low` to `high`; a grid may reach a step further.
+    """
 
     start: float
     step: float
     mass: FloatArray
     noise: float
+    low: float = -np.inf
+    high: float = np.inf
 
 
 def grid_sum(laws: list[GridLaw]) -> GridLaw:
     """Return the law of the sum of independent values, with all that grids added."""
     noise = sum(law.noise for law in laws)
+    low = sum(law.start for law in laws)
+    high = sum(law.start + law.step * (law.mass.size - 1) for law in laws)
     while len(laws) > 1:
         pairs = zip(laws[::2], laws[1::2], strict=False)
         merged = [_summed(a, b) for a, b in pairs]
         noise += sum(law.noise for law in merged)
         laws = merged + (laws[-1:] if len(laws) % 2 else [])
-    return laws[0]._replace(noise=noise)
+    return laws[0]._replace(noise=noise, low=low, high=high)
 
 
 def grid_atoms(laws: list[GridLaw], count: int) -> Atoms:
@@ -178,7 +185,25 @@ def grid_atoms(laws: list[GridLaw], count: int) -> Atoms:
     mass = np.concatenate([law.mass for law in laws]) / len(laws)
     noise = float(np.mean([law.noise for law in laws]))
     at = np.concatenate(values) / count
-    return Atoms(at, mass, _GRID, float(np.sqrt(noise)) / count)
+    found = _GridAtoms(at, mass, _GRID, float(np.sqrt(noise)) / count)
+    found.low = min(law.low for law in laws) / count
+    found.high = max(law.high for law in laws) / count
+    return found
+
+
+class _GridAtoms(Atoms):
+    """A law on a grid that may reach beyond what is possible, unlike its quantiles."""
+
+    low: float
+    high: float
+
+    def quantile(self, q: float) -> float:
+        """Return the smallest u with P(U <= u) >= q, up to `probability_error`."""
+        return min(max(super().quantile(q), self.low), self.high)
+
+    def upper_quantile(self, q: float) -> float:
+        """Return the largest u with P(U >= u) >= q, up to `probability_error`."""
+        return min(max(super().upper_quantile(q), self.low), self.high)
 
 
 def on_grid(values: FloatArray, mass: FloatArray) -> GridLaw:
