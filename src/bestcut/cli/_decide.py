@@ -33,6 +33,7 @@ from bestcut.files.sources import (
     decide_held,
     decide_source,
     format_of,
+    is_terminal,
     open_source,
     refuse_input_as_output,
     refuse_terminal,
@@ -151,7 +152,7 @@ def decide(
     if summary_only and output is not None:
         message = "--summary-only writes no rows, and takes no -o"
         raise Problem(message)
-    output = output or "-"
+    output = "-" if output is None else output
     refuse_input_as_output(file, output)
     if labelled is not None:
         refuse_input_as_output(labelled.where, output)
@@ -209,18 +210,16 @@ def decide(
             "proba": proba,
             "metric": metric,
             "name": name,
-            "progress": None,
+            "progress": False if is_terminal(place) else None,  # not among the rows
             "describe": lambda found: facts_of_one(found, found.rows, labelled),
         }
         facts = _decide_all(source, place, target, asked, settings, labelled)
         place = None  # it is written
-    if place is not None:
-        with Console(stderr=True).status("Writing"):
-            if collect is None:
-                write_labels(source, place, target, name, marks, words=words)
-            else:
-                lines = collected(source, str(group_by), collect, name, marks, none)
-                write_frame(lines, place, target)
+    if place is not None and collect is not None:
+        lines = collected(source, str(group_by), collect, name, marks, none)
+        write_frame(lines, place, target)
+    elif place is not None:
+        write_labels(source, place, target, name, marks, words=words)
     err = not summary_only and (output == "-" or not as_json)
     if labelled is not None and not (as_json and err):  # that line is for machines
         labelled.warn()

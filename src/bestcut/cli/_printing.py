@@ -16,7 +16,7 @@ from rich.text import Text
 
 import bestcut
 from bestcut.cli._calibrate import Labelled
-from bestcut.files.sources import STANDARD_OUTPUT, closed
+from bestcut.files.sources import closed_output
 from bestcut.goals import Mean
 from bestcut.metrics import Metric, is_linear
 
@@ -178,7 +178,8 @@ def print_text(text: str) -> None:
 
 def _print(what: Any, *, err: bool = False) -> None:
     stream = sys.stderr if err else sys.stdout
-    width = None if stream.isatty() or "COLUMNS" in os.environ else 79
+    is_window = stream is not None and stream.isatty()
+    width = None if is_window or "COLUMNS" in os.environ else 79
     console = Console(width=width, highlight=False)
     with console.capture() as captured:
         console.print(what)
@@ -189,7 +190,7 @@ def _print(what: Any, *, err: bool = False) -> None:
 def echo(line: str, *, err: bool = False) -> None:
     """Print a line; if standard output is closed, that is said."""
     if not err and sys.stdout is None:
-        raise closed(STANDARD_OUTPUT)
+        raise closed_output()
     click.echo(line, err=err)
 
 

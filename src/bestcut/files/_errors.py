@@ -20,8 +20,13 @@ def _first_line(error: BaseException) -> str:
 
 
 def closed(where: str) -> FileError:
-    """Return the refusal of a standard input or output that is not open."""
+    """Return the refusal of a standard input that is not open."""
     return FileError.of(where, "is closed", "Pass a file.")
+
+
+def closed_output() -> FileError:
+    """Return the refusal to write to a standard output that is not open."""
+    return FileError.of("standard output", "is closed", "Redirect it to a file.")
 
 
 def binary_on_terminal(kind: str) -> FileError:

@@ -12,10 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bestcut.files._errors import binary_on_terminal, closed, input_itself, unwritten
+from bestcut.files._errors import (
+    binary_on_terminal,
+    closed_output,
+    input_itself,
+    unwritten,
+)
 from bestcut.files._source import Format
-
-STANDARD_OUTPUT = "standard output"
 
 
 @contextmanager
@@ -33,7 +36,7 @@ def writing(path: str) -> Iterator[Any]:
 @contextmanager
 def _standard_output() -> Iterator[Any]:
     if sys.stdout is None:
-        raise closed(STANDARD_OUTPUT)
+        raise closed_output()
     yield sys.stdout.buffer
     sys.stdout.buffer.flush()
 
@@ -91,7 +94,7 @@ def refuse_input_as_output(path: str, output: str) -> None:
     if source is None or target is None or not stat.S_ISREG(source.st_mode):
         return
     if os.path.samestat(source, target):
-        raise input_itself(STANDARD_OUTPUT if output == "-" else output)
+        raise input_itself("standard output" if output == "-" else output)
 
 
 def _state(path: str, stream: Any) -> os.stat_result | None:
@@ -104,6 +107,10 @@ def _state(path: str, stream: Any) -> os.stat_result | None:
 
 def refuse_terminal(output: str, kind: Format) -> None:
     """Refuse to fill a terminal with bytes that are no text."""
-    on_terminal = output == "-" and sys.stdout is not None and sys.stdout.isatty()
-    if on_terminal and not kind.is_text:
+    if is_terminal(output) and not kind.is_text:
         raise binary_on_terminal(kind.name)
+
+
+def is_terminal(output: str | None) -> bool:
+    """Return whether people see what is written."""
+    return output == "-" and sys.stdout is not None and sys.stdout.isatty()

@@ -12,11 +12,11 @@ from bestcut.files._decide_source import (
     decide_source,
     write_labels,
 )
-from bestcut.files._errors import closed, no_rows, twice
+from bestcut.files._errors import closed_output, no_rows, twice
 from bestcut.files._formats import FORMATS, format_of, open_source
 from bestcut.files._frames import FrameSource
 from bestcut.files._output import (
-    STANDARD_OUTPUT,
+    is_terminal,
     refuse_input_as_output,
     refuse_terminal,
     writing,
@@ -26,15 +26,15 @@ from bestcut.files._source import Source
 
 __all__ = [
     "FORMATS",
-    "STANDARD_OUTPUT",
     "FrameSource",
     "Source",
     "calibrated",
-    "closed",
+    "closed_output",
     "collected",
     "decide_held",
     "decide_source",
     "format_of",
+    "is_terminal",
     "no_rows",
     "open_source",
     "refuse_input_as_output",
