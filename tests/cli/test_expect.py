@@ -136,3 +136,27 @@ def test_check_uses_the_value_of_zero_division():
         for formula in ("f1", "tp/fp"):
             call("check", formula, "--zero-division", "1")
     assert seen == [1.0, 1.0]
+
+
+def test_money_is_written_as_people_do(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "79")
+    rows = "".join(f"{p},1\n" for p in (0.83, 0.41, 0.12, 0.07, 0.11, 0.35))
+    (tmp_path / "x.csv").write_text("p,y\n" + rows)
+    line = ["expect", tmp_path / "x.csv", "--proba", "p", "--pred", "y", "--label", "y"]
+    metrics = "1250000*tp - 400000*fp,0.001*tp,tp*tp*1000,f1"
+    words = call(*line, "--metric", metrics).stdout.split()
+    for word in ("718,500.00", "7,500,000.00", "0.00189", "0.006", "36,000.00", "1"):
+        assert word in words
+    assert not any("e+" in word for word in words)
+
+
+def test_numbers_are_folded_only_where_there_is_no_room(tmp_path, monkeypatch):
+    (tmp_path / "x.csv").write_text("p,y\n0.5,1\n0.5,0\n")
+    line = ["expect", tmp_path / "x.csv", "--proba", "p", "--pred", "y"]
+    line += ["--metric", "1250000000*tp - 400000000*fp + 400000000*fn"]
+    monkeypatch.setenv("COLUMNS", "64")
+    assert "-400,000,000.00" in call(*line).stdout
+    monkeypatch.setenv("COLUMNS", "40")
+    text = call(*line).stdout
+    assert "-400,000,000.00" not in text
+    assert max(map(len, text.splitlines())) <= 40

@@ -29,6 +29,7 @@ _SCORES = {
     *("interval_90", "goal_value"),
 }
 _MOST = 30  # classes that are shown to people
+_NAME = 12  # columns that a name is to have at least
 _CONVOLVED = 10_000  # scores of which the mean has a distribution within some seconds
 
 
@@ -104,8 +105,11 @@ def facts_of_many(
 
 
 def _interval_of_mean(score: bestcut.ScoreDistribution) -> list[float]:
-    """Return an interval with the digits that a grid of so many points leaves."""
-    decimals = -math.ceil(math.log10(max(score.value_error, 1e-300)))
+    """Return an interval with the digits that a grid of so many points leaves.
+
+    `value_error` is a standard deviation, and four of them are hardly exceeded.
+    """
+    decimals = -math.ceil(math.log10(max(4 * score.value_error, 1e-300)))
     return [round(end, decimals) for end in score.interval(0.9)]
 
 
@@ -161,13 +165,20 @@ def print_json(value: Any, *, err: bool = False) -> None:
 def print_table(head: list[str], rows: list[list[Any]], *, err: bool = False) -> None:
     """Print a table that fits a narrow window, without colour when piped."""
     table = Table(box=None, pad_edge=False, header_style="bold")
+    cells = [list(map(_shown, row)) for row in rows]
+    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+    # Names are folded rather than numbers, where there is room for these.
+    whole = sum(width + 2 for width in widths[1:]) + _NAME <= _width(err=err)
     for i, name in enumerate(head):
         words = i == 0 or name == "what it is"
         table.add_column(
-            name, justify="left" if words else "right", overflow="fold", no_wrap=False
+            name,
+            justify="left" if words else "right",
+            overflow="fold",
+            no_wrap=whole and not words,
         )
-    for row in rows:
-        table.add_row(*map(_shown, row))
+    for row in cells:
+        table.add_row(*row)
     _print(table, err=err)
 
 
@@ -176,11 +187,15 @@ def print_text(text: str) -> None:
     _print(Text(text))
 
 
-def _print(what: Any, *, err: bool = False) -> None:
+def _width(*, err: bool) -> int:
+    """Return how many columns there are to print in."""
     stream = sys.stderr if err else sys.stdout
     is_window = stream is not None and stream.isatty()
-    width = None if is_window or "COLUMNS" in os.environ else 79
-    console = Console(width=width, highlight=False)
+    return Console().width if is_window or "COLUMNS" in os.environ else 79
+
+
+def _print(what: Any, *, err: bool = False) -> None:
+    console = Console(width=_width(err=err), highlight=False)
     with console.capture() as captured:
         console.print(what)
     for line in captured.get().splitlines():
