@@ -22,13 +22,18 @@ _GOALS: dict[str, Callable[[float], Goal]] = {
 }
 
 
-def metric_of(text: str) -> Metric:
-    """Return a metric by its name, or from a formula, with the --zero-division."""
+def metric_of(text: str, *, is_formula: bool = False) -> Metric:
+    """Return a metric by its name, or from a formula, with the --zero-division.
+
+    What is no name and does not look like a formula is refused as a name, unless it is
+    known to be one.
+    """
     zero_division = click.get_current_context().meta.get(_ZERO_DIVISION)
     try:
         metric = bestcut.metrics.get(text)
     except ValueError:
-        if not (set(text) & set("+-*/(") or text in ("tp", "fp", "fn", "tn")):
+        looks_so = set(text) & set("+-*/(") or text in ("tp", "fp", "fn", "tn")
+        if not (is_formula or looks_so):
             raise
         return from_expression(text, zero_division=zero_division or 0.0)
     if zero_division is None or not hasattr(metric, "zero_division"):
