@@ -172,7 +172,7 @@ def test_out_of_range_has_an_exception_of_its_own():
 
 
 ARGUMENTS = {
-    "unknown metric": ({"metric": "f11"}, r"`metric` 'f11'.*Did you mean 'f1'"),
+    "unknown metric": ({"metric": "f1x"}, r"`metric` 'f1x'.*Did you mean 'f1'"),
     "other name": ({"metric": "IoU"}, r"Did you mean 'jaccard'\?"),
     "upper case": ({"metric": "F1"}, r"Did you mean 'f1'\?"),
     "a class": ({"metric": bestcut.metrics.FBeta}, r"not its class; pass FBeta\(\)"),

@@ -344,7 +344,7 @@ def test_inputs_are_left_alone():
         (([1], [0.5, 0.1]), ValueError, "one label for each entry of `y_score`"),
         (([1, 0], ["a", "b"]), TypeError, "`y_score` must hold real numbers"),
         (([1, 0], [[0.1, 0.9]] * 2), ValueError, "`y_score` must be 1-D"),
-        (([1, 0], [0.5, 0.1], "f3"), ValueError, "`metric` 'f3' is not known"),
+        (([1, 0], [0.5, 0.1], "g3"), ValueError, "`metric` 'g3' is not known"),
         (([1, 0], [0.5, 0.1], max), TypeError, "`metric` must be a name or a bestcut"),
     ],
 )

@@ -165,3 +165,62 @@ def test_a_metric_without_the_principle_is_refused_in_one_sentence(place):
         f"{role} 'upside down' is not known to satisfy the probability ranking "
         f"principle, so ranking and cutting may miss its optimum. {reason} {way_out}"
     )
+
+
+# --- values in sentences -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (1.5, "1.5"),
+        ([1, 2], "[1, 2]"),
+        (np.arange(2.0), "array([0., 1.])"),
+        (np.array(3), "array(3)"),
+        ([[1], [1, 2]], "[[1], [1, 2]]"),
+        ("", "''"),
+        ({}, "{}"),
+        (list(range(1000)), "list of length 1000"),
+        (np.zeros(1000), "ndarray of shape (1000,)"),
+        (np.zeros((30, 2)), "ndarray of shape (30, 2)"),
+        (["x" * 200], "list of length 1"),
+        ("x" * 200, "'" + "x" * 99 + "..."),
+    ],
+)
+def test_a_long_value_is_described_and_a_short_one_shown(value, shown):
+    assert _errors._shown(value) == shown
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: bestcut.decide(x, max_positives=x),
+        lambda x: bestcut.decide(x, goal=x),
+        lambda x: bestcut.decide(x, at_least=x),
+        lambda x: bestcut.decide(x, solver=x),
+        lambda x: bestcut.decide_each(x, groups=x, n_jobs=x),
+        lambda x: bestcut.decide_each(x[None], min_positives=x + 0.5),
+        lambda x: bestcut.decide_each(x[None], axis=x.tolist()),
+        lambda x: bestcut.goals.Quantile(x),
+        lambda x: bestcut.metrics.LinearUtility(tp=x),
+        lambda x: bestcut.score_distribution(x, x > 0.5).prob_at_least(x),
+        lambda x: multilabel.decide(x[None], average="macro", per_row=x.tolist()),
+    ],
+)
+def test_no_sentence_shows_a_thousand_numbers(call):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call(np.linspace(0.0, 1.0, 1000))
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("value", "other", "shown"),
+    [
+        (0.25, 0.5, ("0.25", "0.5")),
+        (0.9 - 1e-9, 0.9, ("0.899999999", "0.9")),
+        (0.1 + 0.2, 0.3, ("0.30000000000000004", "0.29999999999999999")),
+        (0.5, 0.5, ("0.5", "0.5")),
+    ],
+)
+def test_numbers_that_differ_are_shown_to_differ(value, other, shown):
+    assert _errors._apart(value, other) == shown

@@ -216,8 +216,8 @@ def test_pickling_and_repr():
 
 
 def test_wrong_metrics_are_refused_at_once():
-    with pytest.raises(ValueError, match="`metric` 'f3' is not known"):
-        make_expected_scorer("f3")
+    with pytest.raises(ValueError, match="`metric` 'g3' is not known"):
+        make_expected_scorer("g3")
     with pytest.raises(TypeError, match="`metric` must be a name or a bestcut metric"):
         make_expected_scorer(lambda y, z: 0)
 

@@ -363,11 +363,11 @@ def decide(
         if solver != "auto":
             raise errors.solver_of_draws(solver)
         bounds = check_bounds(min_positives, max_positives, len(y_proba))
-        floors = _check_floors(at_least)
+        floors = check_floors(at_least)
         return _decide_drawn(y_proba, chosen_metric, check_goal(goal), floors, bounds)
     p = check_probabilities(y_proba)
     low, high = check_bounds(min_positives, max_positives, p.size)
-    chosen_goal, floors = check_goal(goal), _check_floors(at_least)
+    chosen_goal, floors = check_goal(goal), check_floors(at_least)
     chosen_solver = select_solver(solver, chosen_metric, p.size)
     if not chosen_solver.needs_prp and (floors or chosen_goal != _MEAN):
         raise errors.mean_only(solver)
@@ -416,7 +416,7 @@ def _check_of_rows(goal: Goal, at_least: Any, solver: str) -> None:
     """Refuse what is not proved, or makes no sense, where rows have amounts."""
     if goal != _MEAN:
         raise errors.only_mean_of_rows(argument="goal")
-    if _check_floors(at_least):
+    if check_floors(at_least):
         raise errors.only_mean_of_rows(argument="at_least")
     if solver != "auto":
         raise errors.solver_of_rows(solver)
@@ -462,7 +462,7 @@ def allowed_cuts(
 ) -> BoolArray:
     """Return which cuts satisfy the conditions of `decide`, refusing if none does."""
     low, high = check_bounds(0, max_positives, len(y_proba))
-    floors = _check_floors(at_least)
+    floors = check_floors(at_least)
     if not floors:
         return cuts_between(low, high, len(y_proba))
     if isinstance(y_proba, UncertainProbabilities):
@@ -556,7 +556,7 @@ def _can_be_feasible(own: RankedDraws, floors: Floors, bounds: tuple[int, int]) 
     return True
 
 
-def _check_floors(at_least: Any) -> Floors:
+def check_floors(at_least: Any) -> Floors:
     """Return the constraining metrics with what they must reach."""
     if at_least is None:
         return {}

@@ -29,7 +29,15 @@ class SolverMismatchError(ValueError):
 
 
 class InfeasibleError(ValueError):
-    """No prediction satisfies the constraints."""
+    """No prediction satisfies the constraints.
+
+    Attributes
+    ----------
+    problem : int or None
+        Of many problems that are decided together, the first for which that is so.
+    """
+
+    problem: int | None = None
 
 
 class FileError(ValueError):
@@ -54,11 +62,35 @@ class ExpressionError(ValueError):
 
 # --- phrases that sentences share ----------------------------------------------------
 
+_LONGEST, _MOST_SHOWN = 100, 20  # characters, and entries, of a value in a sentence
+
 
 def _first(name: str, array: Any, bad: BoolArray) -> str:
     """Return the first bad entry as code would write it: ``y_proba[3] = 1.5``."""
     at = np.unravel_index(int(np.argmax(bad)), bad.shape)
     return f"{name}[{', '.join(map(str, at))}] = {float(array[at])}"
+
+
+def _shown(value: Any) -> str:
+    """Return a value as code would write it, or what it is if that were long."""
+    try:
+        size = 0 if isinstance(value, str | bytes) else len(value)
+    except TypeError:  # of what has no length
+        size = 0
+    text = "" if size > _MOST_SHOWN else " ".join(repr(value).split())
+    if text and (len(text) <= _LONGEST or not size):
+        return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    kind, shape = type(value).__name__, getattr(value, "shape", None)
+    return f"{kind} of {f'length {size}' if shape is None else f'shape {shape}'}"
+
+
+def _apart(value: float, other: float) -> tuple[str, str]:
+    """Return two numbers with the digits that tell them apart, six at least."""
+    for digits in range(6, 18):
+        shown = f"{value:.{digits}g}", f"{other:.{digits}g}"
+        if shown[0] != shown[1]:
+            return shown
+    return f"{value:.6g}", f"{other:.6g}"
 
 
 def _how_many(bad: BoolArray) -> str:
@@ -67,7 +99,7 @@ def _how_many(bad: BoolArray) -> str:
 
 def _as_keywords(values: Mapping[str, float]) -> str:
     """Return numbers as a call would write them: ``tp=3, n_pred=2``."""
-    return ", ".join(f"{name}={value:g}" for name, value in values.items())
+    return ", ".join(f"{name}={value:.17g}" for name, value in values.items())
 
 
 def _joined(*sentences: str) -> str:
@@ -99,7 +131,7 @@ def unknown_name(
             near = difflib.get_close_matches(key, names, n=3, cutoff=0.5)
     mean = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     return ValueError(
-        f"`{kind}` {given!r} is not known.{mean} Known: {', '.join(names)}."
+        f"`{kind}` {_shown(given)} is not known.{mean} Known: {', '.join(names)}."
     )
 
 
@@ -111,7 +143,7 @@ def wrong_kind(name: str, kind: str, value: Any, cure: str = "") -> TypeError:
 
 def not_callable(name: str, function: Any) -> TypeError:
     """Return the refusal of what cannot be called."""
-    return TypeError(f"`{name}` must be callable; got {function!r}.")
+    return TypeError(f"`{name}` must be callable; got {_shown(function)}.")
 
 
 def package_missing(needed_by: str, package: str, extra: str) -> ImportError:
@@ -125,25 +157,25 @@ def package_missing(needed_by: str, package: str, extra: str) -> ImportError:
 
 def not_real(name: str, value: Any) -> TypeError:
     """Return the refusal of what is no real number."""
-    return TypeError(f"`{name}` must be a real number; got {value!r}.")
+    return TypeError(f"`{name}` must be a real number; got {_shown(value)}.")
 
 
 def not_finite(name: str, value: Any) -> ValueError:
     """Return the refusal of NaN and infinity."""
-    return ValueError(f"`{name}` must be finite; got {value!r}.")
+    return ValueError(f"`{name}` must be finite; got {_shown(value)}.")
 
 
 def too_large(name: str, value: Any, largest: float) -> ValueError:
     """Return the refusal of a number whose products would overflow."""
     return ValueError(
-        f"`{name}` must be at most {largest:g} in size; got {value!r}. Sums over "
+        f"`{name}` must be at most {largest:g} in size; got {_shown(value)}. Sums over "
         "instances would overflow. Choose a larger unit."
     )
 
 
 def not_whole(name: str, value: Any) -> TypeError:
     """Return the refusal of what is no whole number."""
-    return TypeError(f"`{name}` must be a whole number; got {value!r}.")
+    return TypeError(f"`{name}` must be a whole number; got {_shown(value)}.")
 
 
 def too_small(name: str, value: Any, least: int, cure: str = "") -> ValueError:
@@ -154,19 +186,23 @@ def too_small(name: str, value: Any, least: int, cure: str = "") -> ValueError:
 
 def not_within(name: str, interval: str, value: Any, cure: str = "") -> ValueError:
     """Return the refusal of a number outside an interval."""
-    return ValueError(_joined(f"`{name}` must lie {interval}; got {value!r}.", cure))
+    return ValueError(
+        _joined(f"`{name}` must lie {interval}; got {_shown(value)}.", cure)
+    )
 
 
 def not_a_rate(name: str, value: Any) -> ValueError:
     """Return the refusal of a number that cannot be a rate."""
     return ValueError(
-        f"`{name}` stands for a rate and must lie in [0, 1]; got {value!r}."
+        f"`{name}` stands for a rate and must lie in [0, 1]; got {_shown(value)}."
     )
 
 
 def not_four_numbers(name: str, values: Any) -> ValueError:
     """Return the refusal of coefficients that are not four."""
-    return ValueError(f"`{name}` must be a tuple of four numbers; got {values!r}.")
+    return ValueError(
+        f"`{name}` must be a tuple of four numbers; got {_shown(values)}."
+    )
 
 
 # --- arrays --------------------------------------------------------------------------
@@ -189,7 +225,7 @@ def not_real_numbers(name: str, dtype: Any, first: Any, cure: str = "") -> TypeE
     return TypeError(
         _joined(
             f"`{name}` must hold real numbers; got dtype {dtype} "
-            f"(first entry {first!r}).",
+            f"(first entry {_shown(first)}).",
             cure,
         )
     )
@@ -489,7 +525,7 @@ def not_its_class(goal: type) -> TypeError:
 def not_a_goal(goal: Any) -> TypeError:
     """Return the refusal of what is no goal."""
     return TypeError(
-        f"`goal` must be one of `bestcut.goals`; got {goal!r}. For example "
+        f"`goal` must be one of `bestcut.goals`; got {_shown(goal)}. For example "
         "bestcut.goals.Quantile(0.1)."
     )
 
@@ -498,7 +534,7 @@ def not_constraints(at_least: Any) -> TypeError:
     """Return the refusal of what does not map metrics to values."""
     return TypeError(
         "`at_least` must map metrics to their least expected values; got "
-        f"{at_least!r}. For example {{'precision': 0.9}}."
+        f"{_shown(at_least)}. For example {{'precision': 0.9}}."
     )
 
 
@@ -520,19 +556,39 @@ def infeasible(
     and the most is a probability then. `each` says whether each can be satisfied by
     itself.
     """
-    most = "; ".join(
-        f"{metric} {best:.6g} (asked {asked:g}), with {k} positive"
-        if isinstance(asked, float)
-        else f"{metric} of at least {asked.score:g} with probability {best:.4g} "
-        f"(asked {asked.probability:g}), with {k} positive"
-        for metric, best, asked, k in reach
-    )
+    phrases = []
+    for metric, best, asked, k in reach:
+        if isinstance(asked, float):
+            most, wanted = _apart(best, asked)
+            phrases.append(f"{metric} {most} (asked {wanted}), with {k} positive")
+        else:
+            most, wanted = _apart(best, asked.probability)
+            phrases.append(
+                f"{metric} of at least {float(asked.score)} with probability {most} "
+                f"(asked {wanted}), with {k} positive"
+            )
     return InfeasibleError(
         f"`at_least` cannot be satisfied by any prediction with {low} to {high} "
-        f"positive. The most that each can reach: {most}. "
+        f"positive. The most that each can reach: {'; '.join(phrases)}. "
         f"{'Each can be had, but not all at once. ' if each else ''}"
         "Ask for less, or change the bounds on the number of positives."
     )
+
+
+def infeasible_problem(
+    called: str, problem: int, refusal: Exception, unmet: int, count: int
+) -> InfeasibleError:
+    """Return the refusal of constraints that some of many problems cannot satisfy.
+
+    What the problem is called comes first, before a colon.
+    """
+    error = InfeasibleError(
+        f"{called}: {refusal} That is so for {unmet} of {count} problems. To let these "
+        "be left empty, count 0/0 as 1 in the metrics of `at_least`, for example "
+        "{bestcut.metrics.Precision(zero_division=1.0): 0.9}."
+    )
+    error.problem = problem
+    return error
 
 
 def infeasible_cut(refusal: str) -> InfeasibleError:
@@ -561,7 +617,7 @@ def not_conditions(at_least: Any) -> TypeError:
     """Return the refusal of what does not map metrics to values, or is empty."""
     return TypeError(
         "`at_least` must map one metric or more to the least value that this batch is "
-        f"to have; got {at_least!r}. For example {{'precision': 0.9}}."
+        f"to have; got {_shown(at_least)}. For example {{'precision': 0.9}}."
     )
 
 
@@ -647,7 +703,9 @@ def unreadable_calibration(reason: str) -> ValueError:
 
 def not_an_axis(axis: Any) -> ValueError:
     """Return the refusal of an axis that a matrix does not have."""
-    return ValueError(f"`axis` must be 1 (each row) or 0 (each column); got {axis!r}.")
+    return ValueError(
+        f"`axis` must be 1 (each row) or 0 (each column); got {_shown(axis)}."
+    )
 
 
 def one_problem_of_draws() -> ValueError:
@@ -724,6 +782,34 @@ def nothing_to_average(shape: tuple[int, ...]) -> ValueError:
     )
 
 
+def no_problems() -> ValueError:
+    """Return the refusal of a mean over no problems."""
+    return ValueError("there are no problems, and so no mean score of them.")
+
+
+def not_two_classes_each(at: int, shape: tuple[int, ...]) -> ValueError:
+    """Return the refusal of a list of which some entry is not of two classes."""
+    cure = (
+        "The model has seen one class only: leave this label out."
+        if shape[1:] == (1,)
+        else "Pass a matrix with a column for each label."
+    )
+    return ValueError(
+        "a list of arrays must hold the probabilities of two classes for each label, "
+        "of shape (rows, 2), as `MultiOutputClassifier.predict_proba` returns them; "
+        f"entry {at} has shape {shape}. {cure}"
+    )
+
+
+def no_two_classes(at: int, row: int, total: float) -> InvalidProbabilityError:
+    """Return the refusal of probabilities of two classes that do not sum to 1."""
+    return InvalidProbabilityError(
+        "a list of arrays of two columns must hold the probabilities of two classes, "
+        f"which sum to 1; those of entry {at}, row {row}, sum to {total}. Pass a "
+        "matrix with a column for each label."
+    )
+
+
 def no_columns(name: str, shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of a matrix without columns."""
     return ValueError(f"`{name}` must have at least one column; got shape {shape}.")
@@ -772,7 +858,7 @@ def same_names(names: Any) -> ValueError:
     """Return the refusal of two classes that are called the same."""
     listed = names.tolist()
     first = next(x for i, x in enumerate(listed) if x in listed[:i])
-    return ValueError(f"`classes` must be different; {first!r} is there twice.")
+    return ValueError(f"`classes` must be different; {_shown(first)} is there twice.")
 
 
 def unknown_class(labels: Any, unknown: BoolArray, names: Any) -> ValueError:
@@ -782,7 +868,7 @@ def unknown_class(labels: Any, unknown: BoolArray, names: Any) -> ValueError:
     known = ", ".join(repr(x) for x in names[:6].tolist())
     more = ", ..." if names.size > 6 else ""
     return ValueError(
-        f"`y_pred` must hold classes; y_pred[{at}] = {first!r} is none of "
+        f"`y_pred` must hold classes; y_pred[{at}] = {_shown(first)} is none of "
         f"{known}{more}. Pass their names as `classes`, or indices of columns."
     )
 
@@ -804,7 +890,7 @@ def other_columns(name: str, shape: tuple[int, ...], columns: int) -> ValueError
 
 def not_a_budget(per_row: Any) -> ValueError:
     """Return the refusal of something that is no number of columns."""
-    return ValueError(f"`per_row` must be k or (low, high); got {per_row!r}.")
+    return ValueError(f"`per_row` must be k or (low, high); got {_shown(per_row)}.")
 
 
 def budget_crosses(low: int, high: int) -> ValueError:
@@ -891,7 +977,7 @@ def unknown_addition(name: str, known: str) -> ValueError:
 
 def not_an_addition(also: Any, known: str) -> TypeError:
     """Return the refusal of something that names nothing to add."""
-    return TypeError(f"`also` must be {{{known!r}: weight}}; got {also!r}.")
+    return TypeError(f"`also` must be {{{known!r}: weight}}; got {_shown(also)}.")
 
 
 def negative_addition(name: str, weight: float) -> ValueError:
@@ -1032,7 +1118,8 @@ def too_few_classes(classifier: str, classes: Sequence[Any], n: int) -> ValueErr
 def not_a_class(pos_label: Any, classes: Sequence[Any]) -> ValueError:
     """Return the refusal of a positive class that does not occur."""
     return ValueError(
-        f"`pos_label` must be one of the classes {classes}; got {pos_label!r}."
+        f"`pos_label` must be one of the classes {_shown(classes)}; got "
+        f"{_shown(pos_label)}."
     )
 
 
@@ -1111,14 +1198,16 @@ def no_probabilities(model: str) -> AttributeError:
 def not_two_classes(classes: Sequence[Any]) -> ValueError:
     """Return the refusal of an expected score of more or fewer classes."""
     cure = " Pass average='macro' for the mean over classes." if classes[2:] else ""
-    return ValueError(f"an expected score needs two classes; got {classes}.{cure}")
+    return ValueError(
+        f"an expected score needs two classes; got {_shown(classes)}.{cure}"
+    )
 
 
 def no_positive_class(average: str, pos_label: Any) -> ValueError:
     """Return the refusal of a positive class where every class is one in turn."""
     return ValueError(
         f"`pos_label` must be None with average={average!r}, which takes each class "
-        f"against the rest; got {pos_label!r}. Leave one of the two out."
+        f"against the rest; got {_shown(pos_label)}. Leave one of the two out."
     )
 
 
@@ -1156,7 +1245,7 @@ def _length(value: Any) -> str:
 def not_metrics(also: Any) -> TypeError:
     """Return the refusal of what is no list of metrics."""
     return TypeError(
-        f'`also` must be a list of metrics; got {also!r}. Pass ["f1", "mcc"].'
+        f'`also` must be a list of metrics; got {_shown(also)}. Pass ["f1", "mcc"].'
     )
 
 
@@ -1172,27 +1261,29 @@ def wrong_collection(collection: Any, wanted: str, instead: str) -> TypeError:
 def column_of_no_frame(column: Any, collection: Any) -> TypeError:
     """Return the refusal of a column where there are none."""
     return TypeError(
-        f"`column` is for DataFrames; got {column!r} with a dask "
+        f"`column` is for DataFrames; got {_shown(column)} with a dask "
         f"{type(collection).__name__}. Leave it out; a metric is passed as `metric=`."
     )
 
 
 def not_numbers(column: Any, dtype: str, cure: str) -> TypeError:
     """Return the refusal of a column of something else than numbers."""
-    return TypeError(f"`column` {column!r} must hold numbers; it has {dtype}. {cure}")
+    return TypeError(
+        f"`column` {_shown(column)} must hold numbers; it has {dtype}. {cure}"
+    )
 
 
 def not_column_names(by: Any) -> TypeError:
     """Return the refusal of what does not name the columns of groups."""
     return TypeError(
-        f"`by` must be the name of a column, or a list of names; got {by!r}."
+        f"`by` must be the name of a column, or a list of names; got {_shown(by)}."
     )
 
 
 def column_of_facts(column: str) -> ValueError:
     """Return the refusal to group by a column whose name the answer needs."""
     return ValueError(
-        f"`by` must not hold {column!r}, which the frame of the groups has a "
+        f"`by` must not hold {_shown(column)}, which the frame of the groups has a "
         "column for. Rename it first."
     )
 
@@ -1236,12 +1327,14 @@ def denominator_with_tp(name: str, d1: Any) -> SolverMismatchError:
 
 def n_max_too_small(given: Any) -> ValueError:
     """Return the refusal of a lattice without two instances."""
-    return ValueError(f"`n_max` must be a whole number of at least 2; got {given!r}.")
+    return ValueError(
+        f"`n_max` must be a whole number of at least 2; got {_shown(given)}."
+    )
 
 
 def beta_out_of_range(given: Any) -> ValueError:
     """Return the refusal of a beta whose square is no positive number."""
-    return ValueError(f"`beta` must be positive and of sane size; got {given!r}.")
+    return ValueError(f"`beta` must be positive and of sane size; got {_shown(given)}.")
 
 
 def amount_of_each_row(name: str, given: Any) -> TypeError:
@@ -1296,6 +1389,15 @@ def only_mean_of_rows(argument: str) -> SolverMismatchError:
         f"`{argument}` must be left out with a RowUtility. Its best rows are those of "
         "the largest expected gains, which is proved for the expected total only: for "
         "another goal, or under a condition, they need not be a cut of any ranking."
+    )
+
+
+def total_of_many() -> SolverMismatchError:
+    """Return the refusal of the mean over problems whose totals add up."""
+    return SolverMismatchError(
+        "`metric` must be a metric of the confusion matrix, not a RowUtility: totals "
+        "of problems are added, not averaged. Use `bestcut.score_distribution` with "
+        "the probabilities, labels and amounts of all rows."
     )
 
 
@@ -1362,8 +1464,8 @@ def not_dimensions(dims: Any, ndim: int) -> ValueError:
     """Return the refusal of dimensions that a tensor does not have."""
     return ValueError(
         f"`dims` must name different dimensions of a tensor of {ndim} dimensions; got "
-        f"{dims!r}. For (batch, channel, height, width) it is (-2, -1), for volumes "
-        "(-3, -2, -1)."
+        f"{_shown(dims)}. For (batch, channel, height, width) it is (-2, -1), for "
+        "volumes (-3, -2, -1)."
     )
 
 
@@ -1371,7 +1473,7 @@ def maps_without_pixels(shape: tuple[int, ...], dims: Any) -> ValueError:
     """Return the refusal of maps that have no pixel."""
     return ValueError(
         f"Maps must have at least one pixel; a tensor of shape {shape} has none in "
-        f"`dims` {dims!r}."
+        f"`dims` {_shown(dims)}."
     )
 
 
@@ -1405,12 +1507,14 @@ def batches_only_once() -> TypeError:
 
 def not_an_output(output: Any) -> ValueError:
     """Return the refusal of an output that there is not."""
-    return ValueError(f"`output` must be 'masks' or 'multiclass'; got {output!r}.")
+    return ValueError(
+        f"`output` must be 'masks' or 'multiclass'; got {_shown(output)}."
+    )
 
 
 def classes_are_pixels(classes: int, dims: Any) -> ValueError:
     """Return the refusal of a dimension of classes that is none, or one of a map."""
     return ValueError(
         f"`classes` must be a dimension of the tensor that is none of a map's; got "
-        f"{classes} and `dims` {dims!r}."
+        f"{classes} and `dims` {_shown(dims)}."
     )

@@ -17,6 +17,7 @@ from bestcut import _errors as errors
 from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
 
 _LARGEST = 1e150  # so that a product of two is a number, too
+_SUM_OF_TWO = 1e-5  # by which two classes in float32 may miss 1, and more
 
 #: The sentence that refuses an array of another shape than a matrix's.
 NotTwoDimensional: TypeAlias = Callable[[str, tuple[int, ...]], ValueError]
@@ -109,6 +110,30 @@ def check_matrix(
     if bad.any():
         raise errors.not_probabilities(name, array, bad)
     return array
+
+
+def positive_columns(values: Any, *, name: str = "y_proba") -> Any:
+    """Return the matrix that a list with an array of two classes for each label means.
+
+    Such a list comes from the MultiOutputClassifier of scikit-learn. Anything else is
+    returned as it is.
+    """
+    if not isinstance(values, list | tuple):
+        return values
+    if not any(getattr(one, "ndim", 0) == 2 for one in values):
+        return values
+    columns = []
+    for j, one in enumerate(values):
+        array = check_real_array(one, name=f"{name}[{j}]")
+        if array.shape != (len(values[0]), 2):
+            raise errors.not_two_classes_each(j, array.shape)
+        total = array.sum(axis=1)
+        off = ~(np.abs(total - 1.0) <= _SUM_OF_TWO)
+        if off.any():
+            row = int(np.argmax(off))
+            raise errors.no_two_classes(j, row, float(total[row]))
+        columns.append(array[:, 1])
+    return np.stack(columns, axis=1)
 
 
 def check_groups(values: Any, n: int) -> tuple[NDArray[Any], IndexArray]:

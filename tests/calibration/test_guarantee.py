@@ -387,7 +387,7 @@ REFUSED = {
     ),
     "no conditions": ((Y, S, S, {}), {}, TypeError, "`at_least` must map one metric"),
     "a name": ((Y, S, S, "f1"), {}, TypeError, "got 'f1'. For example"),
-    "unknown": ((Y, S, S, {"f11": 1}), {}, ValueError, "'f11' is not known"),
+    "unknown": ((Y, S, S, {"f1x": 1}), {}, ValueError, "'f1x' is not known"),
     "a loss": (
         (Y, S, S, {"squared_count_error": 1}),
         {},

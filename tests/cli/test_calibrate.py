@@ -106,6 +106,7 @@ def test_each_group_is_decided_as_the_library_does(places):
         "error": float(many.error.max()),
         "gap": float(many.gap.max()),
         "gap_scope": many.gap_scope,
+        "interval_90": pytest.approx(many.distribution().interval(0.9), abs=1e-3),
         "calibrated": {
             "file": "old.csv",
             "labels": 60,
@@ -118,7 +119,7 @@ def test_each_group_is_decided_as_the_library_does(places):
     table = pl.read_csv(places / "out.csv")
     np.testing.assert_array_equal(table["decision"].to_numpy() == 1, many.labels)
     lines = run(*line).stderr.splitlines()
-    assert lines[-2:] == [
+    assert [lines[-3], lines[-1]] == [
         f"mean expected score:   {many.expected_score.mean():.4g}",
         f"calibrated on:         60 labels, {TRUTH.sum()} positive",
     ]
@@ -161,6 +162,27 @@ def test_more_labels_than_can_soon_be_checked_are_not(places, monkeypatch):
     assert "were not held" not in run(*known).stdout  # known probabilities are quick
 
 
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        (["--goal", "quantile=0.2"], {"goal": bestcut.goals.Quantile(0.2)}),
+        (
+            ["--at-least", "precision=0.3@60%"],
+            {"at_least": {"precision": bestcut.Certain(0.3, probability=0.6)}},
+        ),
+    ],
+    ids=["goal", "condition"],
+)
+def test_each_group_has_its_goal_or_condition(places, options, asked):
+    line = ["decide", "new.csv", "--proba", "s", *LABELS, "--group-by", "y", *options]
+    found = json.loads(run(*line, "-o", "out.csv", "--json").stdout)
+    many = bestcut.decide_each(known()[1], "f1", groups=np.arange(40) % 2, **asked)
+    assert found["positive"] == many.n_positive.sum()
+    assert found["mean_expected_score"] == many.expected_score.mean()
+    if "goal" in asked:
+        assert found["goal_value"] == many.goal_value.mean()
+
+
 def test_compare_says_what_the_library_says(places):
     line = ["compare", "new.csv", "--proba", "s", *LABELS]
     found = json.loads(run(*line, "--json").stdout)
@@ -170,7 +192,7 @@ def test_compare_says_what_the_library_says(places):
     best = bestcut.decide(p, "jaccard")
     assert row["positive"] == best.n_positive
     assert row["expected"] == best.expected_score
-    assert row["expected_at_half"] == bestcut.expected_score(
+    assert row["expected_at_given"] == bestcut.expected_score(
         p, p.mean >= 0.5, "jaccard"
     )
     assert row["std_calibration"] == best.distribution().std_calibration
@@ -331,14 +353,6 @@ REFUSED = {
     "no file for the scores": (
         "--calibrate-proba s",
         "--calibrate-proba is given, and --calibrate is not. Name the file of",
-    ),
-    "groups with a goal": (
-        f"{FIRST} --group-by y --goal quantile=0.1",
-        "--group-by takes neither --at-least nor --goal",
-    ),
-    "groups with a condition": (
-        f"{FIRST} --group-by y --at-least precision=0.5@80%",
-        "--group-by takes neither --at-least nor --goal",
     ),
     "groups that are not there": (
         f"{FIRST} --group-by z",

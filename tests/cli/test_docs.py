@@ -34,7 +34,7 @@ def test_commands_do_what_the_page_shows(tmp_path, monkeypatch):
     text = PAGE.read_text(encoding="utf-8")
     examples = re.findall(r"^```csv\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     names = (
-        *("scores.csv", "payments.csv", "animals.csv", "tags.csv"),
+        *("scores.csv", "payments.csv", "animals.csv", "tags.csv", "pairs.csv"),
         "labelled.csv",
     )
     for name, example in zip(names, examples, strict=True):

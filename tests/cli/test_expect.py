@@ -49,7 +49,59 @@ def test_compare_has_every_metric_and_the_threshold_of_one_half(folder):
         assert row["expected"] == best.expected_score
         half = np.array(PROBABILITIES) >= 0.5
         at_half = bestcut.expected_score(PROBABILITIES, half, row["metric"])
-        assert row["expected_at_half"] == at_half
+        assert row["expected_at_given"] == at_half
+        assert (row["given_threshold"], row["given_positive"]) == (0.5, 2)
+
+
+def test_compare_takes_metrics_and_a_threshold(folder):
+    options = ["--metric", "f1.7,mcc,80*tp - 10*fp", "--threshold", "0.4"]
+    line = ["compare", "scores.csv", "--proba", "p", *options]
+    rows = json.loads(call(*line, "--json").stdout)
+    assert [row["metric"] for row in rows] == ["f1.7", "mcc", "80*tp - 10*fp"]
+    flagged = np.array(PROBABILITIES) >= 0.4
+    metrics = [
+        bestcut.metrics.FBeta(1.7),
+        "mcc",
+        bestcut.metrics.LinearUtility(tp=80, fp=-10),
+    ]
+    for row, metric in zip(rows, metrics, strict=True):
+        best = bestcut.decide(PROBABILITIES, metric)
+        assert row["expected"] == best.expected_score
+        assert (row["given_threshold"], row["given_positive"]) == (0.4, 4)
+        given = bestcut.expected_score(PROBABILITIES, flagged, metric)
+        assert row["expected_at_given"] == given
+    text = call(*line).stdout
+    assert text.splitlines()[0].split()[-2:] == ["at", "0.4"]
+    assert text.endswith("10 rows; a threshold of 0.4 flags 4.\n")
+
+
+@pytest.mark.parametrize("threshold", ["nan", "-0.1", "1.01", "half", "50%", ""])
+def test_a_threshold_is_a_probability(folder, threshold):
+    line = ["compare", "scores.csv", "--proba", "p", "--threshold", threshold]
+    assert f"{threshold!r} is no probability" in complaint(call(*line))
+
+
+def test_zero_division_is_that_of_all_metrics(tmp_path):
+    (tmp_path / "x.csv").write_text("p,y\n0.1,0\n0.02,0\n")
+    line = [tmp_path / "x.csv", "--proba", "p", "--zero-division"]
+    for value in (0.0, 1.0):
+        f1 = bestcut.metrics.FBeta(zero_division=value)
+        one = bestcut.decide([0.1, 0.02], f1)
+        run = call("decide", *line, value, "--summary-only", "--json")
+        assert json.loads(run.stdout)["positive"] == one.n_positive
+        run = call("compare", *line, value, "--metric", "f1,jaccard", "--json")
+        assert json.loads(run.stdout)[0]["expected"] == one.expected_score
+        metrics = "2*tp/(2*tp+fp+fn),f1,squared_count_error"
+        run = call("expect", *line, value, "--pred", "y", "--metric", metrics, "--json")
+        scores = [row["expected"] for row in json.loads(run.stdout)["scores"]]
+        empty = bestcut.expected_score([0.1, 0.02], [0, 0], f1)
+        assert scores[:2] == pytest.approx([empty, empty], abs=1e-15)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "one"])
+def test_zero_division_is_a_number(folder, value):
+    line = ["compare", "scores.csv", "--proba", "p", "--zero-division", value]
+    assert "'--zero-division'" in complaint(call(*line))
 
 
 @pytest.mark.parametrize(
@@ -84,3 +136,27 @@ def test_check_uses_the_value_of_zero_division():
         for formula in ("f1", "tp/fp"):
             call("check", formula, "--zero-division", "1")
     assert seen == [1.0, 1.0]
+
+
+def test_money_is_written_as_people_do(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "79")
+    rows = "".join(f"{p},1\n" for p in (0.83, 0.41, 0.12, 0.07, 0.11, 0.35))
+    (tmp_path / "x.csv").write_text("p,y\n" + rows)
+    line = ["expect", tmp_path / "x.csv", "--proba", "p", "--pred", "y", "--label", "y"]
+    metrics = "1250000*tp - 400000*fp,0.001*tp,tp*tp*1000,f1"
+    words = call(*line, "--metric", metrics).stdout.split()
+    for word in ("718,500.00", "7,500,000.00", "0.00189", "0.006", "36,000.00", "1"):
+        assert word in words
+    assert not any("e+" in word for word in words)
+
+
+def test_numbers_are_folded_only_where_there_is_no_room(tmp_path, monkeypatch):
+    (tmp_path / "x.csv").write_text("p,y\n0.5,1\n0.5,0\n")
+    line = ["expect", tmp_path / "x.csv", "--proba", "p", "--pred", "y"]
+    line += ["--metric", "1250000000*tp - 400000000*fp + 400000000*fn"]
+    monkeypatch.setenv("COLUMNS", "64")
+    assert "-400,000,000.00" in call(*line).stdout
+    monkeypatch.setenv("COLUMNS", "40")
+    text = call(*line).stdout
+    assert "-400,000,000.00" not in text
+    assert max(map(len, text.splitlines())) <= 40

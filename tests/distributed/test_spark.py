@@ -200,8 +200,8 @@ def test_columns_that_cannot_be_used_are_refused_at_once(
         call(df, "word", *by)
     with pytest.raises(ValueError, match="`name` 'ID' is a column already"):
         call(df, "p", *by, name="ID")
-    with pytest.raises(ValueError, match="`metric` 'f11' is not known"):
-        call(df, "p", *by, metric="f11")
+    with pytest.raises(ValueError, match="`metric` 'f1x' is not known"):
+        call(df, "p", *by, metric="f1x")
     with pytest.raises(ValueError, match="`max_positives` must not be negative"):
         call(df, "p", *by, max_positives=-1)
     with pytest.raises(TypeError, match="must be a Spark DataFrame; got list"):

@@ -386,7 +386,7 @@ class NeverFitted(KnownModel):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"metric": "f3"}, ValueError, "`metric` 'f3' is not known"),
+        ({"metric": "g3"}, ValueError, "`metric` 'g3' is not known"),
         ({"metric": FBeta}, TypeError, "`metric` must be a metric, not its class"),
         (
             {"metric": from_counts(lambda tp, fp, fn, tn: fp - tp, name="upside down")},
@@ -401,7 +401,7 @@ class NeverFitted(KnownModel):
         ({"goal": "mean"}, TypeError, "`goal` must be one of `bestcut.goals`"),
         ({"goal": Quantile}, TypeError, "`goal` must be a goal, not its class"),
         ({"at_least": 0.9}, TypeError, "`at_least` must map metrics"),
-        ({"at_least": {"f3": 0.9}}, ValueError, "`metric` 'f3' is not known"),
+        ({"at_least": {"g3": 0.9}}, ValueError, "`metric` 'g3' is not known"),
         ({"min_positives": -1}, ValueError, "`min_positives` must not be negative"),
         ({"min_positives": 1.5}, TypeError, "`min_positives` must be a whole number"),
         ({"max_positives": "1"}, TypeError, "`max_positives` must be a whole number"),

@@ -394,7 +394,7 @@ def test_the_mean_is_no_other_goal():
     [
         ({"average": "samples"}, ValueError, "`average` 'samples' is not known"),
         ({"average": None}, ValueError, "pass average='macro'"),
-        ({"metric": "f3"}, ValueError, "`metric` 'f3' is not known"),
+        ({"metric": "g3"}, ValueError, "`metric` 'g3' is not known"),
         ({"weights": [1, 2]}, ValueError, "shape (3,); got shape (2,)"),
         ({"weights": [1, -1, 1]}, ValueError, "got weights[1] = -1.0"),
         (

@@ -258,7 +258,7 @@ BAD = {
     "-1 and 1": ({}, 2 * Y - 1, r"got \[-1, 1\]"),
     "sparse, 0 and 2": ({}, sparse.csr_matrix(2 * Y), "must hold only 0 and 1"),
     "average": ({"average": "weighted"}, Y, "`average` 'weighted'"),
-    "metric": ({"metric": "f11"}, Y, "f11"),
+    "metric": ({"metric": "f1x"}, Y, "f1x"),
     "principle": ({"metric": UPSIDE_DOWN}, Y, "upside down"),
     "n_jobs": ({"n_jobs": -2}, Y, "`n_jobs`"),
     "most": ({"max_positives": -2}, Y, "`max_positives`"),

@@ -327,7 +327,7 @@ def test_a_coarse_grid_can_miss_what_all_thresholds_find():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"metric": "f3"}, ValueError, "`metric` 'f3' is not known"),
+        ({"metric": "g3"}, ValueError, "`metric` 'g3' is not known"),
         ({"metric": FBeta}, TypeError, "`metric` must be a metric, not its class"),
         ({"cv": "prefit"}, ValueError, "Got prefit"),
         ({"cv": 1}, ValueError, "n_splits=1"),

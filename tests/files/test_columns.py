@@ -40,6 +40,8 @@ def test_a_bad_value_far_down_is_named_by_its_row(tmp_path, name, monkeypatch):
         (float("nan"), "row 41: nan is no number"),
         (float("inf"), "row 41: inf is no probability"),
         (-0.5, "row 41: -0.5 is no probability"),
+        (1 + 1e-10, "row 41: 1.0000000001 is no probability"),
+        (7.0, "row 41: 7 is no probability"),
     ],
 )
 def test_what_is_no_probability_in_a_frame_is_named_too(tmp_path, name, value, message):

@@ -113,7 +113,7 @@ def test_bounds_and_formulas_work_as_for_decide(tmp_path, name):
             "no column 'q'. Name one with `proba`; it has: id, p",
         ),
         ({"name": "id"}, FileError, "a column 'id' already. Choose another name with"),
-        ({"metric": "f11"}, ValueError, "Did you mean 'f1'"),
+        ({"metric": "f1x"}, ValueError, "Did you mean 'f1'"),
         (
             {"format": "xls"},
             ValueError,

@@ -463,7 +463,7 @@ BAD = {
         "can be sorted",
     ),
     "groups, p": ([0.5, -1.0], {"groups": [1, 1]}, ValueError, r"y_proba\[1\] = -1"),
-    "metric": ([[0.5]], {"metric": "f11"}, ValueError, "f11"),
+    "metric": ([[0.5]], {"metric": "f1x"}, ValueError, "f1x"),
 }
 
 

@@ -379,8 +379,8 @@ def test_what_is_wrong_is_said(call):
         function(P[0], *more)
     with pytest.raises(bestcut.InvalidProbabilityError, match=r"Y_proba\[0, 1\] = 2"):
         function([[0.5, 2.0, 0.1], [0, 0, 0]], *more)
-    with pytest.raises(ValueError, match="f11"):
-        function(P, *more, "f11")
+    with pytest.raises(ValueError, match="f1x"):
+        function(P, *more, "f1x")
 
 
 @pytest.mark.parametrize("call", ["expected_score", "score_distribution"])

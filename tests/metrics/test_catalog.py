@@ -336,6 +336,30 @@ def test_changing_the_list_of_names_changes_nothing():
 def test_f_beta_is_named_after_its_beta():
     assert metrics.FBeta(Fraction(1, 4)).name == "f0.25"
     assert metrics.FBeta(10).name == "f10"
+    assert metrics.FBeta(1 + 1e-9).name == "f1.000000001"  # which is not f1
+
+
+@pytest.mark.parametrize("name", ["f3", "f1.7", "f0.1", "f1e-05", "f1e+20", "f11"])
+def test_f_and_any_beta_is_a_name(name):
+    metric = metrics.get(name)
+    assert metric == metrics.FBeta(float(name[1:]))
+    assert metric.name == name
+    assert name not in NAMES
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("f0", "`beta` must be positive"),
+        ("f1e400", "`beta` must be finite"),
+        ("f-1", "`metric` 'f-1' is not known"),
+        ("f1_0", "`metric` 'f1_0' is not known"),
+        ("f\N{ARABIC-INDIC DIGIT THREE}", "is not known"),
+    ],
+)
+def test_f_and_no_beta_is_no_name(given, message):
+    with pytest.raises(ValueError, match=message):
+        metrics.get(given)
 
 
 @pytest.mark.parametrize(

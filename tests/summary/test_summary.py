@@ -112,7 +112,7 @@ def test_a_newer_version_is_named():
         (lambda s: s.update("abc"), (TypeError, ValueError), "y_proba"),
         (lambda s: s.merge(3), TypeError, "`other` must be a ScoreSummary"),
         (lambda s: s.from_bytes("x"), TypeError, "`data` must be bytes"),
-        (lambda s: s.bracket("f3"), ValueError, "f3"),
+        (lambda s: s.bracket("g3"), ValueError, "g3"),
         (lambda s: s.bracket("f1", max_positives=-1), ValueError, "max_positives"),
         (lambda s: s.bracket("f1").select([np.nan]), ValueError, "y_proba"),
         (lambda s: s.bracket("f1").refine([]), ValueError, "were given"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal
 import sys
 
-from bestcut.cli._signals import INTERRUPTED, exit_status, stop
+from bestcut.cli._signals import INTERRUPTED, Stopped, exit_status, stop
 
 
 def main() -> None:
@@ -18,14 +18,16 @@ def main() -> None:
             if signal.getsignal(each) is not signal.SIG_IGN:  # as nohup and & set it
                 signal.signal(each, stop)
         from bestcut.cli._main import cli
-    except ImportError as error:
-        if error.name is None or error.name.startswith("bestcut"):
+    except BaseException as error:
+        # Packages make another error of an interruption while they are loaded.
+        if Stopped.number is not None or isinstance(error, KeyboardInterrupt):
+            sys.stderr.write(f"bestcut: {INTERRUPTED}\n")
+            sys.exit(exit_status())
+        missing = error.name if isinstance(error, ImportError) else None
+        if missing is None or missing.startswith("bestcut"):
             raise
         sys.stderr.write(
-            f"bestcut: the command needs {error.name}: pip install 'bestcut[cli]'\n"
+            f"bestcut: the command needs {missing}: pip install 'bestcut[cli]'\n"
         )
         sys.exit(2)
-    except KeyboardInterrupt as error:
-        sys.stderr.write(f"bestcut: {INTERRUPTED}\n")
-        sys.exit(exit_status(error))
     cli()

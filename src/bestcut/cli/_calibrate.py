@@ -13,7 +13,7 @@ import click
 import bestcut
 from bestcut._types import BoolArray, FloatArray
 from bestcut.cli._problem import Problem
-from bestcut.files.sources import Source, calibrated, format_of, no_rows, open_source
+from bestcut.files.sources import Source, calibrated, no_rows, open_source
 
 _OPTIONS = (
     click.option(
@@ -125,7 +125,7 @@ def calibrate_options(command: Callable[..., Any]) -> Callable[..., Any]:
             message = "FILE and --calibrate are both standard input"
             raise Problem(message, "Pass a file for one of them.")
         column = options["proba"] if calibrate_proba is None else calibrate_proba
-        source = open_source(calibrate, format_of(calibrate, options["kind"]))
+        source = open_source(calibrate, otherwise=options["kind"])
         labelled = _learned(source, column, calibrate_label)
         return command(*arguments, labelled=labelled, **options)
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import click
 
 import bestcut
-from bestcut.cli._options import json_option
+from bestcut.cli._options import json_option, metric_of, zero_division_option
 from bestcut.cli._printing import print_json, print_text
-from bestcut.cli._problem import Problem
-from bestcut.metrics import ExpressionError, from_expression
 
 
 @click.command(context_settings={"ignore_unknown_options": True})  # as in "-fp/n"
 @click.argument("formula")
-@click.option("--zero-division", type=float, default=0.0, help="What 0/0 is worth.")
+@zero_division_option
 @json_option
 @click.pass_context
-def check(
-    ctx: click.Context, formula: str, zero_division: float, as_json: bool
-) -> None:
+def check(ctx: click.Context, formula: str, as_json: bool) -> None:
     """Say whether a metric may be optimised by ranking and cutting.
 
     FORMULA is a name or a formula of tp, fp, fn, tn, n, n_pred and n_pos with + - * /
@@ -31,15 +25,7 @@ def check(
     Example:
       bestcut check "tp / (tp + 0.5 * (fp + fn))"
     """
-    if formula in bestcut.metrics.names():
-        metric = bestcut.metrics.get(formula)
-        if hasattr(metric, "zero_division"):
-            metric = replace(metric, zero_division=zero_division)  # type: ignore[type-var]
-    else:
-        try:
-            metric = from_expression(formula, zero_division=zero_division)
-        except ExpressionError as error:
-            raise Problem.of(error) from None
+    metric = metric_of(formula, is_formula=True)
     found = bestcut.check_metric(metric)
     if as_json:
         verdict = {

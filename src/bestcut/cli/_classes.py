@@ -36,6 +36,7 @@ def check_together(given: dict[str, Any]) -> None:
         main, allowed = "--classes", ["--classes"]
     elif "--average-by" in given:
         main, allowed = "--average-by", _OF_LABELS
+        given = {option: x for option, x in given.items() if option != "--collect"}
     else:
         message = "--per-group needs --average-by"
         cure = "For the mean over groups use --min-positives and --max-positives."

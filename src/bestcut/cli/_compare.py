@@ -14,72 +14,111 @@ from bestcut.cli._options import (
     file_argument,
     format_option,
     json_option,
+    metric_option,
+    parse_metric,
+    parse_metrics,
+    parse_threshold,
+    parsed_by,
     proba_option,
+    zero_division_option,
 )
-from bestcut.cli._printing import finite_or_none, print_json, print_table, print_text
+from bestcut.cli._printing import (
+    echo,
+    finite_or_none,
+    print_json,
+    print_table,
+    print_text,
+    shown_score,
+)
 from bestcut.files.sources import open_source, steps
+from bestcut.metrics import Metric
 
-_FOR_MACHINES = ("std_labels", "std_calibration")
+_SCORES = ("expected", "expected_at_given")
+_SHOWN = ("metric", "positive", "threshold", *_SCORES)
 
 
 @click.command()
 @file_argument
 @proba_option
 @calibrate_options
+@metric_option(
+    parse_metrics,
+    "Names or formulas, separated by commas; all that have a name unless given.",
+    default=None,
+)
+@click.option(
+    "--threshold",
+    "given",
+    metavar="NUMBER",
+    default="0.5",
+    show_default=True,
+    callback=parsed_by(parse_threshold),
+    help="What to compare with: the cut at this probability.",
+)
+@zero_division_option
 @format_option
 @json_option
 def compare(
     file: str,
     proba: str,
+    metric: list[Metric] | None,
+    given: float,
     kind: str | None,
     as_json: bool,
     labelled: Labelled | None,
 ) -> None:
-    """Show the best cut for every metric, and what a threshold of 0.5 would give.
+    """Show the best cut for every metric, and what a fixed threshold would give.
 
     \b
-    Example:
+    Examples:
       bestcut compare scores.csv --proba p
+      bestcut compare scores.csv --proba p --metric f1,f0.7 \\
+        --threshold 0.3
     """
+    if metric is None:
+        metric = [parse_metric(name) for name in bestcut.metrics.names(aliases=False)]
     source = open_source(file, kind)
     if labelled is None:
         p: Any = source.probabilities(proba)
-        at_half = p >= 0.5
+        flagged = p >= given
     else:
         p = labelled.probabilities(source, proba)
-        at_half = p.mean >= 0.5
+        flagged = p.mean >= given
         labelled.warn()
     rows = []
-    names = bestcut.metrics.names(aliases=False)
     with steps(None) as step:
-        advance = step("Deciding", len(names))
-        for name in names:
-            rows.append(_compared(p, at_half, name, labelled))
+        advance = step("Deciding", len(metric))
+        for one in metric:
+            rows.append(_compared(p, given, flagged, one, labelled))
             advance(1)
     if as_json:
         made = {} if labelled is None else {"calibrated": labelled.facts()}
         print_json(rows if labelled is None else {"metrics": rows} | made)
         return
-    keys = [key for key in rows[0] if key not in _FOR_MACHINES]
-    heads = [key.replace("expected_at_half", "at 0.5") for key in keys]
-    print_table(heads, [[row[key] for key in keys] for row in rows])
-    flagged = int(np.count_nonzero(at_half))
-    click.echo(f"{len(p)} rows; a threshold of 0.5 flags {flagged}.")
+    table = [
+        [shown_score(row[key], one) if key in _SCORES else row[key] for key in _SHOWN]
+        for one, row in zip(metric, rows, strict=True)
+    ]
+    print_table([*_SHOWN[:-1], f"at {given!r}"], table)
+    count = int(np.count_nonzero(flagged))
+    echo(f"{len(p):,} rows; a threshold of {given!r} flags {count:,}.")
     if labelled is not None:
         print_text(labelled.sentence())
 
 
 def _compared(
-    p: Any, at_half: BoolArray, name: str, labelled: Labelled | None
+    p: Any, given: float, flagged: BoolArray, metric: Metric, labelled: Labelled | None
 ) -> dict[str, Any]:
-    """Return the best cut for a metric, and what a threshold of 0.5 would give."""
-    best = bestcut.decide(p, name)
+    """Return the best cut for a metric, and what the given threshold would give."""
+    best = bestcut.decide(p, metric)
     row = {
-        "metric": name,
+        "metric": metric.name,
         "positive": best.n_positive,
         "threshold": finite_or_none(best.threshold),
         "expected": best.expected_score,
-        "expected_at_half": bestcut.expected_score(p, at_half, name),
+        "given_threshold": given,
+        "given_positive": int(np.count_nonzero(flagged)),
+        "expected_at_given": bestcut.expected_score(p, flagged, metric),
     }
     if labelled is not None:
         score = best.distribution()

@@ -7,10 +7,9 @@ from typing import Any
 import click
 from rich.console import Console
 
-import bestcut
-from bestcut._types import FloatArray
 from bestcut.cli._calibrate import Labelled, calibrate_options
 from bestcut.cli._classes import SEVERAL, check_together, decide_several
+from bestcut.cli._groups import decide_groups
 from bestcut.cli._options import (
     at_least_option,
     conditions_of,
@@ -28,20 +27,26 @@ from bestcut.cli._options import (
     parsed_by,
     utility_of,
     worth_option,
+    zero_division_option,
 )
-from bestcut.cli._printing import facts_of_many, facts_of_one, print_facts
+from bestcut.cli._printing import facts_of_one, print_facts
 from bestcut.cli._problem import Problem
 from bestcut.files.sources import (
+    FORMATS,
     Source,
+    collected,
     decide_held,
     decide_source,
     format_of,
+    is_terminal,
     open_source,
     refuse_input_as_output,
+    refuse_terminal,
+    write_frame,
     write_labels,
 )
 from bestcut.goals import Certain, Goal, Mean
-from bestcut.metrics import AnyMetric, Metric, Worth
+from bestcut.metrics import Metric, RowUtility, Worth
 
 LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
 
@@ -87,8 +92,22 @@ LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
     callback=parsed_by(parse_goal),
     help="mean, quantile=0.1 (cautious), or reach=0.7 (a score).",
 )
+@zero_division_option
+@click.option(
+    "--collect",
+    metavar="COLUMN",
+    help="With --group-by: write one line for each group, with what is chosen of this "
+    "column, joined by blanks; None if nothing is.",
+)
+@click.option(
+    "--none-beside",
+    is_flag=True,
+    help="With --collect and F-beta: None may stand beside values, and is right if "
+    "nothing is positive.",
+)
 @click.option("--name", default="decision", show_default=True, help="Column to add.")
-@output_option(default="-")
+@output_option()
+@click.option("--summary-only", is_flag=True, help="Write no rows.")
 @format_option
 @json_option
 def decide(
@@ -104,8 +123,11 @@ def decide(
     max_positives: int | None,
     at_least: list[tuple[Metric, float | Certain]],
     goal: Goal,
+    collect: str | None,
+    none_beside: bool,
     name: str,
-    output: str,
+    output: str | None,
+    summary_only: bool,
     kind: str | None,
     as_json: bool,
     labelled: Labelled | None,
@@ -129,8 +151,16 @@ def decide(
       bestcut decide scores.csv --classes cat,dog,owl
       bestcut decide tags.csv --proba p --group-by document \\
         --per-group 3 --average-by tag
+      bestcut decide pairs.csv --proba p --group-by order \\
+        --collect product --zero-division 1 -o baskets.csv
     """
+    if summary_only and output is not None:
+        message = "--summary-only writes no rows, and takes no -o"
+        raise Problem(message)
+    output = "-" if output is None else output
     refuse_input_as_output(file, output)
+    if labelled is not None:
+        refuse_input_as_output(labelled.where, output)
     options: dict[str, Any] = {
         "--proba": proba,
         "--classes": classes,
@@ -143,85 +173,115 @@ def decide(
         "--at-least": at_least or None,
         "--goal": None if goal == Mean() else goal,
         "--calibrate": labelled,
+        "--collect": collect,
+        "--none-beside": none_beside or None,
     }
     given = {option: x for option, x in options.items() if x is not None}
+    _check_collect(given, summary_only=summary_only)
     if SEVERAL & given.keys():
         check_together(given)
-        source = open_source(file, kind)
-        target = source.kind if output == "-" else format_of(output, kind)
-        source.check_new(name)
-        with Console(stderr=True).status("Deciding"):  # on a terminal only
-            found = decide_several(source, metric, given)
-            write_labels(source, output, target, name, found.marks, words=found.words)
-        print_facts(found.facts, as_json=as_json, err=output == "-" or not as_json)
-        return
-    if proba is None:
+    elif proba is None:
         message = "Missing option '--proba' (or '--classes')"
         raise click.UsageError(message)
-    if group_by is not None and (at_least or goal != Mean()):
-        message = "--group-by takes neither --at-least nor --goal"
-        raise Problem(message)
-    if labelled is not None:
-        refuse_input_as_output(labelled.where, output)
     if worth is not None and is_given("metric"):
         message = "--worth takes the place of --metric"
         raise Problem(message, "Leave one of them out.")
     source = open_source(file, kind)
     target = source.kind if output == "-" else format_of(output, kind)
+    place = None if summary_only else output
+    if place is not None:
+        refuse_terminal(place, FORMATS[target])
+        if collect is None:
+            source.check_new(name)
     chosen = metric if worth is None else utility_of(source, worth)
-    bounds: dict[str, Any] = {
+    asked: dict[str, Any] = {
+        "goal": goal,
+        "at_least": conditions_of(at_least),
         "min_positives": min_positives,
         "max_positives": max_positives,
     }
-    settings: dict[str, Any] = bounds | {
-        "proba": proba,
-        "metric": chosen,
-        "name": name,
-        "progress": None,
-        "describe": lambda found: facts_of_one(found, found.rows, labelled),
-    }
-    notes: list[str] = [] if labelled is None else labelled.notes
-    in_one_piece = (
-        labelled is not None or worth is not None or at_least or goal != Mean()
-    )
-    if group_by is not None:
-        source.check_new(name)
+    words, none = None, None
+    if SEVERAL & given.keys():
         with Console(stderr=True).status("Deciding"):  # on a terminal only
-            many = _decide_groups(source, proba, chosen, bounds, group_by, labelled)
-            write_labels(source, output, target, name, many.labels)
-        facts = facts_of_many(many, labelled)
-    elif source.is_larger_than(LARGE) and not in_one_piece:
-        facts = decide_source(source, output, target, **settings)
+            marks, words, facts = decide_several(source, metric, given)
+    elif group_by is not None:
+        with Console(stderr=True).status("Deciding"):
+            marks, facts, none = decide_groups(
+                source,
+                str(proba),
+                chosen,
+                asked,
+                group_by,
+                labelled,
+                none_beside=none_beside,
+            )
     else:
-        facts = decide_held(
-            source,
-            output,
-            target,
-            calibration=None if labelled is None else labelled.calibration,
-            warn=notes.append,
-            goal=goal,
-            at_least=conditions_of(at_least),
-            **settings,
-        )
-    err = output == "-" or not as_json
+        settings = {
+            "proba": proba,
+            "metric": chosen,
+            "name": name,
+            "progress": False if is_terminal(place) else None,  # not among the rows
+            "describe": lambda found: facts_of_one(found, found.rows, labelled),
+        }
+        facts = _decide_all(source, place, target, asked, settings, labelled)
+        place = None  # it is written
+    if place is not None and collect is not None:
+        lines = collected(source, str(group_by), collect, name, marks, none)
+        write_frame(lines, place, target)
+    elif place is not None:
+        write_labels(source, place, target, name, marks, words=words)
+    err = not summary_only and (output == "-" or not as_json)
     if labelled is not None and not (as_json and err):  # that line is for machines
         labelled.warn()
-    print_facts(facts, as_json=as_json, err=err)
+    print_facts(facts, chosen, as_json=as_json, err=err)
 
 
-def _decide_groups(
+def _decide_all(
     source: Source,
-    proba: str,
-    metric: AnyMetric,
-    bounds: dict[str, Any],
-    group_by: str,
+    place: str | None,
+    target: str,
+    asked: dict[str, Any],
+    settings: dict[str, Any],
     labelled: Labelled | None,
-) -> bestcut.Decisions:
-    """Return a decision for each group; all rows are calibrated together."""
-    p: FloatArray | bestcut.UncertainProbabilities = (
-        source.probabilities(proba)
-        if labelled is None
-        else labelled.probabilities(source, proba)
+) -> dict[str, Any]:
+    """Decide for all rows together, and write them; return what to say about it."""
+    in_one_piece = (
+        labelled is not None
+        or isinstance(settings["metric"], RowUtility)
+        or asked["at_least"]
+        or asked["goal"] != Mean()
     )
-    groups = source.groups(group_by, "--group-by")
-    return bestcut.decide_each(p, metric, groups=groups, **bounds)
+    if source.is_larger_than(LARGE) and not in_one_piece:
+        bounds = {key: asked[key] for key in ("min_positives", "max_positives")}
+        return decide_source(source, place, target, **bounds, **settings)
+    notes: list[str] = [] if labelled is None else labelled.notes
+    calibration = None if labelled is None else labelled.calibration
+    return decide_held(
+        source,
+        place,
+        target,
+        calibration=calibration,
+        warn=notes.append,
+        **asked,
+        **settings,
+    )
+
+
+def _check_collect(given: dict[str, Any], *, summary_only: bool) -> None:
+    """Refuse options of collected values that do not go together."""
+    if "--none-beside" in given:
+        if "--collect" not in given:
+            message = "--none-beside needs --collect"
+            raise Problem(message)
+        for option in ("--at-least", "--goal", "--average-by"):
+            if option in given:
+                message = f"--none-beside takes no {option}"
+                raise Problem(message)
+    if "--collect" not in given:
+        return
+    if summary_only:
+        message = "--summary-only writes no rows, and takes no --collect"
+        raise Problem(message)
+    if "--group-by" not in given and "--classes" not in given:
+        message = "--collect needs --group-by"
+        raise Problem(message, "Name the column whose values get a line each.")

@@ -19,12 +19,14 @@ from bestcut.cli._options import (
     proba_option,
     utility_of,
     worth_option,
+    zero_division_option,
 )
-from bestcut.cli._printing import print_json, print_table, print_text
+from bestcut.cli._printing import print_json, print_table, print_text, shown_score
 from bestcut.files.sources import open_source, steps
 from bestcut.metrics import AnyMetric, Metric, RowUtility, Worth
 
 MOST_CHECKED = 100_000  # labels of calibrated scores, which take half a minute
+_NO_SCORES = ("metric", "p_value")
 _HEADS = {
     "low": "90% from",
     "high": "to",
@@ -42,6 +44,7 @@ _HEADS = {
 @click.option("--label", help="Column of true labels, if they are known.")
 @metric_option(parse_metrics, "Names or formulas, separated by commas.")
 @worth_option("What rows are worth: counts times numbers and columns of FILE.")
+@zero_division_option
 @format_option
 @json_option
 def expect(
@@ -94,7 +97,11 @@ def expect(
         made = {} if labelled is None else {"calibrated": labelled.facts()}
         print_json({"scores": rows} | checked | made)
         return
-    print_table([_HEADS.get(x, x) for x in rows[0]], [list(r.values()) for r in rows])
+    table = [
+        [shown_score(x, one) if key not in _NO_SCORES else x for key, x in row.items()]
+        for one, row in zip(metric, rows, strict=True)
+    ]
+    print_table([_HEADS.get(key, key) for key in rows[0]], table)
     if labelled is not None:
         print_text(f"{labelled.sentence()} {COVERS}")
     if verdict is not None:

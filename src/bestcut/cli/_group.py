@@ -37,9 +37,9 @@ class Group(click.Group):
         except MemoryError:
             message = "there is not enough memory for this file"
             raise Problem(message) from None
-        except KeyboardInterrupt as error:
+        except KeyboardInterrupt:
             click.echo(f"bestcut: {INTERRUPTED}", err=True)
-            ctx.exit(exit_status(error))
+            ctx.exit(exit_status())
 
 
 def _drop_output() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -15,7 +16,6 @@ from bestcut.cli._problem import Problem
 from bestcut.files.sources import FORMATS, Source
 from bestcut.goals import Certain, Goal, Mean, ProbAtLeast, Quantile
 from bestcut.metrics import (
-    ExpressionError,
     LinearUtility,
     Metric,
     RowUtility,
@@ -23,23 +23,36 @@ from bestcut.metrics import (
     from_expression,
 )
 
+_ZERO_DIVISION = "bestcut.zero_division"
 _GOALS: dict[str, Callable[[float], Goal]] = {
     "quantile": Quantile,
     "reach": ProbAtLeast,
 }
 
 
+def metric_of(text: str, *, is_formula: bool = False) -> Metric:
+    """Return a metric by its name, or from a formula, with the --zero-division.
+
+    What is no name and does not look like a formula is refused as a name, unless it is
+    known to be one.
+    """
+    zero_division = click.get_current_context().meta.get(_ZERO_DIVISION)
+    try:
+        metric = bestcut.metrics.get(text)
+    except ValueError:
+        looks_so = set(text) & set("+-*/(") or text in ("tp", "fp", "fn", "tn")
+        if not (is_formula or looks_so):
+            raise
+        return from_expression(text, zero_division=zero_division or 0.0)
+    if zero_division is None or not hasattr(metric, "zero_division"):
+        return metric
+    return replace(metric, zero_division=zero_division)  # type: ignore[type-var]
+
+
 def parse_metric(text: str) -> Metric:
     """Return a metric by its name, or from a formula."""
-    if text in bestcut.metrics.names():
-        return bestcut.metrics.get(text)
-    if any(mark in text for mark in "+-*/(") or text in ("tp", "fp", "fn", "tn"):
-        try:
-            return from_expression(text)
-        except ExpressionError as error:
-            raise click.BadParameter(str(error)) from None
     try:
-        return bestcut.metrics.get(text)
+        return metric_of(text)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
@@ -150,6 +163,15 @@ def conditions_of(
     return wanted
 
 
+def parse_threshold(text: str) -> float:
+    """Return a threshold from 0 to 1."""
+    threshold = _number(text)
+    if not 0.0 <= threshold <= 1.0:
+        msg = f"{text!r} is no probability, from 0 to 1."
+        raise click.BadParameter(msg)
+    return threshold
+
+
 def parse_names(text: str) -> list[str]:
     """Return the names between commas; quotes hold a comma, as in a CSV."""
     names = next(csv.reader([text], skipinitialspace=True), [])
@@ -204,12 +226,14 @@ def complete_metrics(
     return [done + comma + name for name in names if name.startswith(begun)]
 
 
-def metric_option(parse: Callable[[str], Any], help: str) -> Callable[..., Any]:
+def metric_option(
+    parse: Callable[[str], Any], help: str, default: str | None = "f1"
+) -> Callable[..., Any]:
     """Return the option that names one metric or several, as `parse` reads it."""
     return click.option(
         "--metric",
-        default="f1",
-        show_default=True,
+        default=default,
+        show_default=default is not None,
         callback=parsed_by(parse),
         shell_complete=complete_metrics,
         help=help,
@@ -239,6 +263,27 @@ at_least_option = click.option(
 )
 max_positives_option = click.option(
     "--max-positives", type=click.IntRange(0), help="At most."
+)
+
+
+def _note_zero_division(
+    ctx: click.Context, parameter: click.Parameter, value: float | None
+) -> None:
+    """Note what 0/0 is worth; the metrics of other options are made with it."""
+    if value is not None and not np.isfinite(value):
+        msg = f"{value} is no finite number."
+        raise click.BadParameter(msg)
+    ctx.meta[_ZERO_DIVISION] = value
+
+
+zero_division_option = click.option(
+    "--zero-division",
+    type=float,
+    metavar="NUMBER",
+    is_eager=True,  # before the metrics
+    expose_value=False,
+    callback=_note_zero_division,
+    help="What 0/0 is worth, in all metrics: 0 unless given.",
 )
 file_argument = click.argument("file", type=click.Path(allow_dash=True, dir_okay=False))
 proba_option = click.option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from typing import Any
@@ -15,13 +16,21 @@ from rich.text import Text
 
 import bestcut
 from bestcut.cli._calibrate import Labelled
+from bestcut.files.sources import closed_output
 from bestcut.goals import Mean
+from bestcut.metrics import AnyMetric, RowUtility, is_linear
 
 _FOR_MACHINES = (
     *("goal", "error", "gap", "gap_scope"),
     *("std_labels", "std_calibration"),
 )
+_SCORES = {
+    *("expected_score", "mean_expected_score", "total_expected_score"),
+    *("interval_90", "goal_value"),
+}
 _MOST = 30  # classes that are shown to people
+_NAME = 12  # columns that a name is to have at least
+_CONVOLVED = 10_000  # scores of which the mean has a distribution within some seconds
 
 
 def facts_of_one(
@@ -73,8 +82,7 @@ def facts_of_many(
 ) -> dict[str, Any]:
     """Return what to say about a decision for each of many groups."""
     count = many.n_positive.size
-    made = {} if labelled is None else {"calibrated": labelled.facts()}
-    return {
+    facts: dict[str, Any] = {
         "metric": many.metric.name,
         "groups": count,
         "rows": int(many.labels.size),
@@ -84,8 +92,27 @@ def facts_of_many(
         "error": float(many.error.max(initial=0.0)),
         "gap": float(many.gap.max(initial=0.0)),
         "gap_scope": many.gap_scope,
-        **made,
     }
+    draws = 1 if labelled is None else labelled.calibration.n_draws
+    if 0 < count * draws <= _CONVOLVED and not isinstance(many.metric, RowUtility):
+        facts["interval_90"] = _interval_of_mean(many.distribution())
+    if _is_sum(many.metric):  # what is summed over rows is summed over groups, too
+        facts["total_expected_score"] = float(many.expected_score.sum())
+    if many.goal != Mean():
+        facts["goal"] = f"mean {many.goal.describe(many.metric)}"
+        facts["goal_value"] = float(many.goal_value.mean()) if count else None
+    if labelled is not None:
+        facts["calibrated"] = labelled.facts()
+    return facts
+
+
+def _interval_of_mean(score: bestcut.ScoreDistribution) -> list[float]:
+    """Return an interval with the digits that a grid of so many points leaves.
+
+    `value_error` is a standard deviation, and four of them are hardly exceeded.
+    """
+    decimals = -math.ceil(math.log10(max(4 * score.value_error, 1e-300)))
+    return [round(end, decimals) for end in score.interval(0.9)]
 
 
 def finite_or_none(number: float | None) -> float | None:
@@ -93,8 +120,10 @@ def finite_or_none(number: float | None) -> float | None:
     return number if number is not None and np.isfinite(number) else None
 
 
-def print_facts(facts: dict[str, Any], *, as_json: bool, err: bool) -> None:
-    """Print what was decided, for people or for machines."""
+def print_facts(
+    facts: dict[str, Any], metric: AnyMetric, *, as_json: bool, err: bool
+) -> None:
+    """Print what was decided for a metric, for people or for machines."""
     if as_json:
         print_json(facts, err=err)
         return
@@ -111,34 +140,47 @@ def print_facts(facts: dict[str, Any], *, as_json: bool, err: bool) -> None:
             facts["variance_comes_from"] = shares_of_variance(*stds)
         labels, positives = _shown(made["labels"]), _shown(made["positives"])
         facts["calibrated_on"] = f"{labels} labels, {positives} positive"
+    scores = _SCORES - (
+        {"goal_value"} if "probability" in names["goal_value"] else set()
+    )
     for key, value in facts.items():
         if key not in hidden:
             name = names.get(key, key.replace("_", " "))
-            click.echo(f"{name + ':':<22} {_shown(value)}", err=err)
+            text = shown_score(value, metric) if key in scores else _shown(value)
+            echo(f"{name + ':':<22} {text}", err=err)
     if each:
         head = [name.replace("_", " ") for name in each[0]]
-        rows = [list(line.values()) for line in each[:_MOST]]
+        rows = [
+            [shown_score(x, metric) if k in _SCORES else x for k, x in line.items()]
+            for line in each[:_MOST]
+        ]
         print_table(head, rows, err=err)
         if len(each) > _MOST:
-            left = f"and {_shown(len(each) - _MOST)} more; --json has them"
-            click.echo(left, err=err)
+            echo(f"and {_shown(len(each) - _MOST)} more; --json has them", err=err)
 
 
 def print_json(value: Any, *, err: bool = False) -> None:
     """Print a value in one line for machines."""
-    click.echo(json.dumps(value), err=err)
+    echo(json.dumps(value), err=err)
 
 
 def print_table(head: list[str], rows: list[list[Any]], *, err: bool = False) -> None:
     """Print a table that fits a narrow window, without colour when piped."""
     table = Table(box=None, pad_edge=False, header_style="bold")
+    cells = [list(map(_shown, row)) for row in rows]
+    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+    # Names are folded rather than numbers, where there is room for these.
+    whole = sum(width + 2 for width in widths[1:]) + _NAME <= _width(err=err)
     for i, name in enumerate(head):
         words = i == 0 or name == "what it is"
         table.add_column(
-            name, justify="left" if words else "right", overflow="fold", no_wrap=False
+            name,
+            justify="left" if words else "right",
+            overflow="fold",
+            no_wrap=whole and not words,
         )
-    for row in rows:
-        table.add_row(*map(_shown, row))
+    for row in cells:
+        table.add_row(*row)
     _print(table, err=err)
 
 
@@ -147,14 +189,40 @@ def print_text(text: str) -> None:
     _print(Text(text))
 
 
-def _print(what: Any, *, err: bool = False) -> None:
+def _width(*, err: bool) -> int:
+    """Return how many columns there are to print in."""
     stream = sys.stderr if err else sys.stdout
-    width = None if stream.isatty() or "COLUMNS" in os.environ else 79
-    console = Console(width=width, highlight=False)
+    is_window = stream is not None and stream.isatty()
+    return Console().width if is_window or "COLUMNS" in os.environ else 79
+
+
+def _print(what: Any, *, err: bool = False) -> None:
+    console = Console(width=_width(err=err), highlight=False)
     with console.capture() as captured:
         console.print(what)
     for line in captured.get().splitlines():
-        click.echo(line.rstrip(), err=err)
+        echo(line.rstrip(), err=err)
+
+
+def echo(line: str, *, err: bool = False) -> None:
+    """Print a line; if standard output is closed, that is said."""
+    if not err and sys.stdout is None:
+        raise closed_output()
+    click.echo(line, err=err)
+
+
+def _is_sum(metric: AnyMetric) -> bool:
+    """Return whether a score is a sum over rows, as money is."""
+    return isinstance(metric, RowUtility) or is_linear(metric)
+
+
+def shown_score(value: Any, metric: AnyMetric) -> str:
+    """Return a score as people write it; what is summed over rows, as money."""
+    if isinstance(value, list):
+        return " and ".join(shown_score(item, metric) for item in value)
+    if isinstance(value, float) and _is_sum(metric) and (abs(value) >= 1 or not value):
+        return f"{value:,.2f}"
+    return _shown(value)
 
 
 def _shown(value: Any) -> str:
@@ -163,7 +231,7 @@ def _shown(value: Any) -> str:
     if isinstance(value, list):
         return " and ".join(_shown(item) for item in value)
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return f"{value:,.2f}" if 1000 <= abs(value) < np.inf else f"{value:.4g}"
     if isinstance(value, int):
-        return f"{value:,}".replace(",", " ")
+        return f"{value:,}"
     return str(value)

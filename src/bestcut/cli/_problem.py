@@ -8,14 +8,17 @@ import click
 
 _OPTIONS = {
     "at_least": "--at-least",
+    "collect": "--collect",
     "format": "--format",
     "goal": "--goal",
+    "group_by": "--group-by",
     "max_positives": "--max-positives",
     "min_positives": "--min-positives",
     "name": "--name",
     "output": "-o",
     "proba": "--proba",
     "y_proba": "--proba",
+    "zero_division": "--zero-division",
 }
 
 

@@ -16,6 +16,7 @@ from bestcut.cli._options import (
     file_argument,
     format_option,
     max_positives_option,
+    metric_of,
     metric_option,
     output_option,
     parse_metric,
@@ -23,6 +24,7 @@ from bestcut.cli._options import (
     parse_one_worth,
     parsed_by,
     proba_option,
+    zero_division_option,
 )
 from bestcut.cli._printing import shares_of_variance
 from bestcut.cli._problem import Problem
@@ -47,6 +49,7 @@ from bestcut.metrics import LinearUtility, Metric
     shell_complete=complete_metrics,
     help="Names or formulas to switch to, separated by commas.",
 )
+@zero_division_option
 @click.option(
     "--label", help="Column of true labels, if known: shows what they gave too."
 )
@@ -115,7 +118,7 @@ def report(
         made = make_report(
             p,
             metric,
-            also=list(ALSO) if also is None else also,
+            also=[metric_of(name) for name in ALSO] if also is None else also,
             title=title,
             at_least=conditions_of(at_least),
             max_positives=max_positives,

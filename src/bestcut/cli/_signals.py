@@ -11,15 +11,17 @@ INTERRUPTED = "interrupted; no file was written."
 class Stopped(KeyboardInterrupt):
     """A signal asked the command to end."""
 
+    number: int | None = None  # of the signal that did
+
 
 def stop(number: int, frame: Any) -> None:
     """End by an exception, so that what was begun is removed; but only once."""
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.SIG_IGN)
-    raise Stopped(number)
+    Stopped.number = number
+    raise Stopped
 
 
-def exit_status(error: KeyboardInterrupt) -> int:
+def exit_status() -> int:
     """Return the status by which shells know that a signal ended a command."""
-    number = error.args[0] if isinstance(error, Stopped) else signal.SIGINT
-    return 128 + int(number)
+    return 128 + (signal.SIGINT if Stopped.number is None else Stopped.number)

@@ -15,6 +15,7 @@ from bestcut.files._input import Input
 from bestcut.files._source import Format
 from bestcut.files._text import TextBatch, TextSource
 
+_OTHERS = ";\t|"  # separators that people use in a CSV in place of the comma
 _CODE = r"^[+-]?0\d|^[+-]?\d{16}"  # what a float would not keep
 
 
@@ -74,9 +75,9 @@ class CsvSource(TextSource):
 
     def __init__(self, given: Input, kind: str, separator: str) -> None:
         super().__init__(given, kind)
-        self.separator = separator
-        self._text = CsvText(given.opened, separator, given.where, self._piece)
-        self.columns = self._text.header
+        others = _OTHERS if separator == "," else ""
+        text = CsvText(given.opened, separator, given.where, self._piece, others=others)
+        self._text, self.separator, self.columns = text, text.separator, text.header
 
     def _read(self) -> Iterator[CsvBatch]:
         for records in self._text:

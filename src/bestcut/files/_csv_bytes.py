@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ from bestcut.files._pieces import BOM, NEWLINE, QUOTE, is_blank, pieces
 
 _RETURN = ord("\r")
 _NONE = np.zeros(0, dtype=np.intp)
+_LONG_HEADER = 1 << 20  # bytes in which a separator is looked for
 
 
 @dataclass(frozen=True)
@@ -113,9 +115,13 @@ class CsvText:
         What the file is called in messages.
     size : int
         Bytes of a piece.
+    others : str, optional
+        What may separate fields instead, if the header does not hold `separator`.
 
     Attributes
     ----------
+    separator : str
+        What separates fields.
     header : list of str
         The names of the columns.
     """
@@ -126,14 +132,16 @@ class CsvText:
         separator: str,
         where: str,
         size: int,
+        others: str = "",
     ) -> None:
-        self.opened, self.separator = opened, separator
+        self.opened = opened
         self.where, self.size = where, size
         self._is_checked = False  # all of it, so that the next time is faster
         with opened() as file:
             first = next(pieces(file, size, where, quoted=True), b"")
         if is_blank(first):
             raise empty(where, "a header and rows")
+        self.separator = _separator(first, separator, others)
         self._begin(first)
 
     def _begin(self, first: bytes) -> Records:
@@ -174,6 +182,22 @@ class CsvText:
         """Return the line of the header with one more name."""
         added = (self.separator + _field(name, self.separator)).encode()
         return self._head[: self._head_end] + added + self._head[self._head_end :]
+
+
+def _separator(first: bytes, usual: str, others: str) -> str:
+    """Return what separates the fields of a file, which begins with some records.
+
+    That is the usual separator, unless the header holds none of it, but another one,
+    and the next record holds as many of that.
+    """
+    unquoted = re.sub(rb'"[^"]*"', b"", first[:_LONG_HEADER])
+    header, *more = unquoted.splitlines()[:2]
+    if usual.encode() in header:
+        return usual
+    best = max(others, key=lambda mark: header.count(mark.encode()), default=usual)
+    count = header.count(best.encode())
+    alike = all(line.count(best.encode()) == count for line in more)
+    return best if count and alike else usual
 
 
 def _field(text: str, separator: str) -> str:

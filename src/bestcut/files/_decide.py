@@ -128,12 +128,14 @@ def decide_file(
         import polars as pl
 
         from bestcut.files.sources import (
+            FORMATS,
             FrameSource,
             decide_held,
             decide_source,
             format_of,
             open_source,
             refuse_input_as_output,
+            refuse_terminal,
         )
     except ImportError as error:
         if error.name is None or error.name.startswith("bestcut"):
@@ -143,13 +145,14 @@ def decide_file(
         ) from None
     target = os.fspath(output)
     kind = format_of(target, format)
+    refuse_terminal(target, FORMATS[kind])
     source: Source
     if isinstance(path, pl.LazyFrame):
         source = FrameSource.of_scan(path, "the scan", kind="")
     else:
         given = os.fspath(path)
         refuse_input_as_output(given, target)
-        source = open_source(given, format_of(given, format))
+        source = open_source(given, otherwise=format)
     settings: dict[str, Any] = {
         "proba": proba,
         "metric": chosen,

@@ -32,7 +32,7 @@ Read = Callable[..., FloatArray]  # what a column says: probabilities, or scores
 
 def decide_source(
     source: Source,
-    output: str,
+    output: str | None,
     kind: str,
     *,
     proba: str,
@@ -50,7 +50,7 @@ def decide_source(
     source : Source
         The rows.
     output, kind : str
-        The file to write, and its format.
+        The file to write, and its format. None writes nothing.
     proba, metric, min_positives, max_positives, name, progress
         As for `decide_file`.
     describe : callable
@@ -62,7 +62,8 @@ def decide_source(
     object
         What `describe` returned.
     """
-    source.check_new(name)
+    if output is not None:
+        source.check_new(name)
     with steps(progress) as step:
         cut = find_cut(source, proba, metric, min_positives, max_positives, step)
         description = describe(decision_of(cut, output))
@@ -72,7 +73,7 @@ def decide_source(
 
 def decide_held(
     source: Source,
-    output: str,
+    output: str | None,
     kind: str,
     *,
     proba: str,
@@ -102,7 +103,8 @@ def decide_held(
     object
         What `describe` returned.
     """
-    source.check_new(name)
+    if output is not None:
+        source.check_new(name)
     with steps(progress) as step:
         scores, p = _held(source, proba, calibration, warn, step)
         step("Deciding", None)
@@ -152,7 +154,7 @@ def calibrated(
 
 def write_labels(
     source: Source,
-    output: str,
+    output: str | None,
     kind: str,
     name: str,
     labels: BoolArray | IndexArray,
@@ -211,14 +213,16 @@ def _wanted(
 
 def write_marks(
     source: Source,
-    output: str,
+    output: str | None,
     kind: str,
     name: str,
     marks: Marks,
     step: Step = no_step,
     words: Sequence[str] | None = None,
 ) -> None:
-    """Copy the rows with the decisions; all of them or none."""
+    """Copy the rows with the decisions, if anywhere; all of them or none."""
+    if output is None:
+        return
     with writing(output) as file:
         copy_rows(source, file, kind, name, marks, step, words)
         source.check_unchanged()

@@ -46,8 +46,8 @@ class FileDecision(Predicted):
     score_threshold : float or None
         Smallest score predicted positive, if a calibration made probabilities of
         scores; inf when none is, None without a calibration.
-    output : str
-        The file with the decisions.
+    output : str or None
+        The file with the decisions, if one was written.
     """
 
     rows: int
@@ -62,7 +62,7 @@ class FileDecision(Predicted):
     goal: Goal
     goal_value: float
     score_threshold: float | None
-    output: str
+    output: str | None
     _prediction: AnyPrediction = field(repr=False)
 
     def __repr__(self) -> str:
@@ -79,7 +79,7 @@ class FileDecision(Predicted):
         return f"threshold {self.threshold:.6g}"
 
 
-def decision_of(cut: Cut, output: str) -> FileDecision:
+def decision_of(cut: Cut, output: str | None) -> FileDecision:
     """Return what a cut decides for the rows that are written to `output`."""
     return FileDecision(
         rows=cut.n,
@@ -100,7 +100,7 @@ def decision_of(cut: Cut, output: str) -> FileDecision:
 
 
 def decision_in_memory(
-    one: Decision, mean: FloatArray, scores: FloatArray | None, output: str
+    one: Decision, mean: FloatArray, scores: FloatArray | None, output: str | None
 ) -> FileDecision:
     """Return what was decided for rows whose scores are held in memory.
 

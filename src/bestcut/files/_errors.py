@@ -5,6 +5,7 @@ A sentence names the file, what is wrong and where in it, and the cure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -21,6 +22,17 @@ def _first_line(error: BaseException) -> str:
 def closed(where: str) -> FileError:
     """Return the refusal of a standard input that is not open."""
     return FileError.of(where, "is closed", "Pass a file.")
+
+
+def closed_output() -> FileError:
+    """Return the refusal to write to a standard output that is not open."""
+    return FileError.of("standard output", "is closed", "Redirect it to a file.")
+
+
+def binary_on_terminal(kind: str) -> FileError:
+    """Return the refusal to fill a terminal with bytes that are no text."""
+    what = f"is a terminal, and {kind} is no text"
+    return FileError.of("standard output", what, "Name a file with `output`.")
 
 
 def unreadable(where: str, error: Exception) -> FileError:
@@ -105,6 +117,8 @@ def no_column(where: str, name: str, option: str, columns: Sequence[str]) -> Fil
     more = ", ..." if len(columns) > 12 else ""
     shown = ", ".join(columns[:12]) + more
     cure = f"Name one with {option}; it has: {shown}."
+    if len(columns) == 1 and any(mark in columns[0] for mark in ",;|\t"):
+        cure += " That is one column: if it is to be several, pass another `format`."
     return FileError.of(where, f"has no column {name!r}", cure)
 
 
@@ -135,6 +149,8 @@ def no_number(where: str, name: str, row: int, found: Any) -> FileError:
     cure = "Fill it or delete the row."
     if isinstance(found, str) and found.strip().endswith("%"):
         cure = "Divide percentages by 100."
+    elif isinstance(found, str) and re.fullmatch(r"\s*[+-]?\d*,\d+\s*", found):
+        cure = "Write decimals with a point."
     return FileError.of(where, _in_row(name, row, f"{shown} is no number"), cure)
 
 
@@ -148,7 +164,8 @@ def no_probability(
     where: str, name: str, row: int, found: float, count: int, of: int
 ) -> FileError:
     """Return the refusal of the first of some numbers outside [0, 1]."""
-    what = f"{found:g} is no probability ({count} of {of} read are not in [0, 1])"
+    shown = repr(found).removesuffix(".0")  # all digits, or 1.0000000001 looks like 1
+    what = f"{shown} is no probability ({count} of {of} read are not in [0, 1])"
     cure = "Pass calibrated probabilities, not scores or percentages."
     return FileError.of(where, _in_row(name, row, what), cure)
 
@@ -166,9 +183,21 @@ def no_group(where: str, name: str, row: int) -> FileError:
     return FileError.of(where, what, "Fill it or delete the row.")
 
 
+def no_value(where: str, name: str, row: int) -> FileError:
+    """Return the refusal of a row that has nothing to collect."""
+    what = _in_row(name, row, "there is nothing to collect")
+    return FileError.of(where, what, "Fill it or delete the row.")
+
+
+def holds_blank(where: str, name: str, row: int, found: str) -> FileError:
+    """Return the refusal to join values by blanks that hold some themselves."""
+    what = _in_row(name, row, f"{found!r} holds a blank, which separates values")
+    return FileError.of(where, what, "Collect another column, or rename the values.")
+
+
 def no_share(where: str, row: int, total: float, count: int, of: int) -> FileError:
     """Return the refusal of a row whose probabilities of classes do not sum to 1."""
-    what = f"row {row}: the classes sum to {total:g} ({count} of {of} rows not to 1)"
+    what = f"row {row}: the classes sum to {total:.12g} ({count} of {of} rows not to 1)"
     cure = "Name the columns of all classes, with calibrated probabilities in them."
     return FileError.of(where, what, cure)
 
@@ -251,3 +280,9 @@ def not_one_object_per_line(where: str) -> FileError:
     return FileError.of(
         where, "does not have one object per line", "Give each its own."
     )
+
+
+def repeated_key(where: str, row: int, name: str) -> FileError:
+    """Return the refusal of an object that says something twice."""
+    what = f"row {row} has the key {name!r} more than once"
+    return FileError.of(where, what, "Keep one of them.")

@@ -12,9 +12,12 @@ from bestcut.files._errors import unknown_format, unnamed_format
 from bestcut.files._frames import IPC, PARQUET
 from bestcut.files._input import Input
 from bestcut.files._ndjson import NDJSON
+from bestcut.files._pieces import BOM
 from bestcut.files._source import Source
 
 FORMATS = {each.name: each for each in (CSV, TSV, PARQUET, IPC, NDJSON)}
+_MAGIC = {b"PAR1": PARQUET.name, b"ARROW1": IPC.name}
+_LONGEST_LINE = 1 << 24
 _NAMES = {suffix: each.name for each in FORMATS.values() for suffix in each.suffixes}
 
 
@@ -31,6 +34,28 @@ def format_of(path: str, otherwise: str | None = None) -> str:
     return kind
 
 
-def open_source(path: str, kind: str | None = None) -> Source:
-    """Return the rows of a file; its format, if not given, is what its name says."""
-    return FORMATS[kind or format_of(path)].open(Input(path))
+def open_source(
+    path: str, kind: str | None = None, *, otherwise: str | None = None
+) -> Source:
+    """Return the rows of a file, whose format is `kind` if that is given.
+
+    If not, its name says it, or else it is `otherwise`. Standard input has no name: its
+    first bytes say it.
+    """
+    if path == "-" and not (kind or otherwise):
+        given = Input(path)
+        return FORMATS[_looks_like(given)].open(given)
+    return FORMATS[kind or format_of(path, otherwise)].open(Input(path))
+
+
+def _looks_like(given: Input) -> str:
+    """Return the format that the first bytes of an input are of; if in doubt, CSV."""
+    with given.opened() as file:
+        first = file.readline(_LONGEST_LINE)
+    for magic, kind in _MAGIC.items():
+        if first.startswith(magic):
+            return kind
+    line = first.removeprefix(BOM).strip()
+    if line.startswith(b"{") and line.endswith(b"}"):
+        return NDJSON.name
+    return CSV.name

@@ -117,10 +117,12 @@ PARQUET = Format(
     (".parquet", ".pq"),
     open=_opener("parquet", pl.scan_parquet),
     write=pl.LazyFrame.sink_parquet,
+    is_text=False,
 )
 IPC = Format(
     "ipc",
     (".arrow", ".feather", ".ipc"),
     open=_opener("ipc", pl.scan_ipc),
     write=pl.LazyFrame.sink_ipc,
+    is_text=False,
 )

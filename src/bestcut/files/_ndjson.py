@@ -10,7 +10,12 @@ from functools import cached_property
 import polars as pl
 
 from bestcut._types import BoolArray, IndexArray
-from bestcut.files._errors import empty, name_taken, not_one_object_per_line
+from bestcut.files._errors import (
+    empty,
+    name_taken,
+    not_one_object_per_line,
+    repeated_key,
+)
 from bestcut.files._frames import FrameSource, understood
 from bestcut.files._input import Input
 from bestcut.files._pieces import pieces
@@ -42,9 +47,26 @@ class NdjsonBatch(TextBatch):
 
     def column(self, name: str) -> pl.Series:
         """Return a column; what an object does not hold is null."""
-        if name in self.frame.columns:
-            return self.frame[name]
-        return pl.Series(name, [None] * self.rows, dtype=pl.Null)
+        if name not in self.frame.columns:
+            return pl.Series(name, [None] * self.rows, dtype=pl.Null)
+        self._check_once(name)
+        return self.frame[name]
+
+    def _check_once(self, name: str) -> None:
+        """Refuse a key that an object holds twice: readers disagree about its value."""
+        key = json.dumps(name, ensure_ascii=False).encode()
+        for row, i in enumerate(self._objects, start=self.before + 1):
+            line = self._lines[i]
+            # A key may be written with escapes, and a value or an inner key alike.
+            if line.count(key) > 1 or b"\\" in line:
+                pairs = json.loads(line, object_pairs_hook=list)
+                if sum(one == name for one, _ in pairs) > 1:
+                    raise repeated_key(self._where, row, name)
+
+    def check_keys(self) -> None:
+        """Refuse any key that an object holds twice."""
+        for name in self.frame.columns:
+            self._check_once(name)
 
     def with_marks(
         self,
@@ -88,6 +110,8 @@ class NdjsonSource(TextSource):
 
     def frames(self, target: Format) -> FrameSource:
         """Return the objects as rows, with the types that fit all of them."""
+        for batch in self.batches():
+            batch.check_keys()
         with understood(self.where, self.kind):
             scan = pl.scan_ndjson(self.input.for_polars, infer_schema_length=None)
         return FrameSource.of_scan(scan, self.where, self.kind)

@@ -12,7 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bestcut.files._errors import input_itself, unwritten
+from bestcut.files._errors import (
+    binary_on_terminal,
+    closed_output,
+    input_itself,
+    unwritten,
+)
+from bestcut.files._source import Format
 
 
 @contextmanager
@@ -29,6 +35,8 @@ def writing(path: str) -> Iterator[Any]:
 
 @contextmanager
 def _standard_output() -> Iterator[Any]:
+    if sys.stdout is None:
+        raise closed_output()
     yield sys.stdout.buffer
     sys.stdout.buffer.flush()
 
@@ -39,9 +47,9 @@ def atomic(path: str) -> Iterator[Any]:
 
     A link is followed, and a pipe or a device is written to as it is.
     """
-    target = Path(path).resolve()
+    target = Path(os.path.realpath(path))
     try:
-        mode = target.stat().st_mode if target.exists() else None
+        mode = _mode(path)
         if mode is not None and not stat.S_ISREG(mode):
             with target.open("wb") as file:
                 yield file
@@ -62,6 +70,14 @@ def atomic(path: str) -> Iterator[Any]:
         part.unlink(missing_ok=True)
 
 
+def _mode(path: str) -> int | None:
+    """Return the type and the permissions of a file, or None if there is none."""
+    try:
+        return os.stat(path).st_mode
+    except FileNotFoundError:
+        return None
+
+
 def _for_this_user(path: str, flags: int) -> int:
     return os.open(path, flags, mode=0o600)
 
@@ -73,14 +89,28 @@ def _new_mode() -> int:
 
 
 def refuse_input_as_output(path: str, output: str) -> None:
-    """Refuse to write over the file that is read; - is no file."""
-    if "-" not in (path, output) and _is_same(path, output):
-        raise input_itself(output)
+    """Refuse to write over the file that is read, be it by name or by a stream."""
+    source, target = _state(path, sys.stdin), _state(output, sys.stdout)
+    if source is None or target is None or not stat.S_ISREG(source.st_mode):
+        return
+    if os.path.samestat(source, target):
+        raise input_itself("standard output" if output == "-" else output)
 
 
-def _is_same(first: str, second: str) -> bool:
-    """Return whether two names are of one file."""
+def _state(path: str, stream: Any) -> os.stat_result | None:
+    """Return what the system knows of a file, or of the one behind a stream."""
     try:
-        return os.path.samefile(first, second)
-    except OSError:
-        return False
+        return os.fstat(stream.fileno()) if path == "-" else os.stat(path)
+    except (OSError, ValueError, AttributeError):  # no file, or no stream
+        return None
+
+
+def refuse_terminal(output: str, kind: Format) -> None:
+    """Refuse to fill a terminal with bytes that are no text."""
+    if is_terminal(output) and not kind.is_text:
+        raise binary_on_terminal(kind.name)
+
+
+def is_terminal(output: str | None) -> bool:
+    """Return whether people see what is written."""
+    return output == "-" and sys.stdout is not None and sys.stdout.isatty()

@@ -36,6 +36,8 @@ class Format:
         Writes the frames of a scan to an open file, while they are made.
     is_typed : bool, default=True
         Whether it tells numbers from text.
+    is_text : bool, default=True
+        Whether people can read it.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Format:
     open: Callable[[Input], Source]
     write: Callable[[pl.LazyFrame, Any], Any]
     is_typed: bool = True
+    is_text: bool = True
 
 
 class Batch(ABC):

@@ -5,16 +5,22 @@ and writes rows has a door of its own: `decide_file` goes through it when it is 
 and the command when it starts.
 """
 
+from bestcut.files._collect import collected, write_frame
 from bestcut.files._decide_source import (
     calibrated,
     decide_held,
     decide_source,
     write_labels,
 )
-from bestcut.files._errors import no_rows, twice
+from bestcut.files._errors import closed_output, no_rows, twice
 from bestcut.files._formats import FORMATS, format_of, open_source
 from bestcut.files._frames import FrameSource
-from bestcut.files._output import refuse_input_as_output, writing
+from bestcut.files._output import (
+    is_terminal,
+    refuse_input_as_output,
+    refuse_terminal,
+    writing,
+)
 from bestcut.files._progress import steps
 from bestcut.files._source import Source
 
@@ -23,14 +29,19 @@ __all__ = [
     "FrameSource",
     "Source",
     "calibrated",
+    "closed_output",
+    "collected",
     "decide_held",
     "decide_source",
     "format_of",
+    "is_terminal",
     "no_rows",
     "open_source",
     "refuse_input_as_output",
+    "refuse_terminal",
     "steps",
     "twice",
+    "write_frame",
     "write_labels",
     "writing",
 ]

@@ -118,7 +118,7 @@ class ProbAtLeast(DistributionGoal):
     def describe(self, metric: AnyMetric) -> str:
         """Return what the number is, in words."""
         least = "at least" if metric.greater_is_better else "at most"
-        return f"probability of {least} {self.score:g}"
+        return f"probability of {least} {float(self.score):.15g}"
 
     def value(self, utility: UtilityDistribution, metric: AnyMetric) -> float:
         """Return the probability."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
+from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
 from bestcut.many._counts import LARGEST_TABLES, count_laws
 from bestcut.many._laws import law_error, values_at_cut
 from bestcut.metrics import Metric
@@ -19,39 +19,56 @@ _NOISE = 16 * EPS  # of the largest mass of a law: what a transform adds to the 
 
 
 class PredictionSet:
-    """Predictions for the rows of a matrix, whose scores are averaged.
+    """Predictions for many problems, whose scores are averaged.
 
     Attributes
     ----------
-    p : ndarray of shape (rows, columns)
-        Probabilities.
-    labels : ndarray of bool, shape (rows, columns)
+    p : ndarray of shape (n,)
+        Probabilities, problem after problem.
+    labels : ndarray of bool, shape (n,)
         Predictions.
+    sizes : ndarray of int
+        How many probabilities each problem has.
+    total : int or None
+        How many instances each problem has, if they are more: the others have
+        probability 0, and are predicted negative.
     """
 
-    def __init__(self, p: FloatArray, labels: BoolArray) -> None:
-        self.p, self.labels = p, labels
-        self.n_pred = np.count_nonzero(labels, axis=1)
+    def __init__(
+        self,
+        p: FloatArray,
+        labels: BoolArray,
+        sizes: CountArray,
+        total: int | None = None,
+    ) -> None:
+        self.p, self.labels, self.sizes, self.total = p, labels, sizes, total
+        self._ends = np.cumsum(sizes)
+        chosen = np.concatenate([[0], np.cumsum(labels)])
+        self.n_pred = chosen[self._ends] - chosen[self._ends - sizes]
+
+    @classmethod
+    def of_rows(cls, p: FloatArray, labels: BoolArray) -> PredictionSet:
+        """Return the predictions for the rows of a matrix, which may change later."""
+        sizes = np.full(p.shape[0], p.shape[1], dtype=np.int64)
+        return cls(p.flatten(), labels.flatten(), sizes)
 
     def each(self, metric: Metric) -> list[Moments]:
-        """Return the moments of every row's score."""
-        out: list[Moments] = [Moments(0.0, 0.0, 0.0)] * self.p.shape[0]
-        if self.p.shape[1] > LARGEST_TABLES:
-            for i, (p, labels) in enumerate(zip(self.p, self.labels, strict=True)):
-                out[i] = Prediction.of_labels(p, labels).moments(metric)
-            return out
-        m = self.p.shape[1]
-        for rows, table, above, below in self._by_cut(metric):
+        """Return the moments of every problem's score."""
+        out: list[Moments] = [Moments(0.0, 0.0, 0.0)] * self.sizes.size
+        for i, one in self._large():
+            out[i] = one.moments(metric)
+        for problems, table, above, below in self._by_cut(metric):
             mean = np.einsum("ar,ar->r", above, table @ below)
             square = np.einsum("ar,ar->r", above, table**2 @ below)
             std = np.sqrt(np.maximum(square - mean**2, 0.0))
+            m = int(self.sizes[problems[0]])
             error = law_error(m) * float(np.max(np.abs(table)))
-            for i, a, b in zip(rows.tolist(), mean, std, strict=True):
+            for i, a, b in zip(problems.tolist(), mean, std, strict=True):
                 out[i] = Moments(float(a), float(b), error)
         return out
 
     def moments(self, metric: Metric) -> Moments:
-        """Return the moments of the mean score; rows are independent."""
+        """Return the moments of the mean score; problems are independent."""
         each = self.each(metric)
         count = len(each)
         if not count:
@@ -69,46 +86,66 @@ class PredictionSet:
         stays. The outcome is the law of the mean score plus an independent error whose
         mean is 0 and whose standard deviation is at most `value_error`.
         """
-        return grid_atoms([self.sum_law(metric)], self.p.shape[0])
+        return grid_atoms([self.sum_law(metric)], self.sizes.size)
 
     def sum_law(self, metric: Metric) -> GridLaw:
-        """Return the law of the sum of the utilities of all rows, on a grid."""
-        return grid_sum(list(self._row_laws(metric)))
+        """Return the law of the sum of the utilities of all problems, on a grid."""
+        return grid_sum(list(self._laws(metric)))
 
     def sample(self, metric: Metric, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw mean scores."""
         total = np.zeros(size)
-        for p, labels in zip(self.p, self.labels, strict=True):
-            total += Prediction.of_labels(p, labels).sample(metric, size, rng)
-        return np.asarray(total / self.p.shape[0])
+        for i in range(self.sizes.size):
+            total += self._one(i).sample(metric, size, rng)
+        return np.asarray(total / self.sizes.size)
+
+    def _one(self, i: int) -> Prediction:
+        """Return the prediction for one problem."""
+        size, end = int(self.sizes[i]), int(self._ends[i])
+        n = size if self.total is None else self.total
+        p, labels = np.zeros(n), np.zeros(n, dtype=np.bool_)
+        p[:size], labels[:size] = (
+            self.p[end - size : end],
+            self.labels[end - size : end],
+        )
+        return Prediction.of_labels(p, labels)
+
+    def _large(self) -> Iterator[tuple[int, Prediction]]:
+        """Yield the problems that are too large for tables of all pairs of counts."""
+        for i in np.flatnonzero(self.sizes > LARGEST_TABLES).tolist():
+            yield i, self._one(i)
 
     def _by_cut(
         self, metric: Metric
     ) -> Iterator[tuple[IndexArray, FloatArray, FloatArray, FloatArray]]:
-        """Yield rows with equally many positives, the metric's values, both laws."""
-        m = self.p.shape[1]
-        for k in np.unique(self.n_pred).tolist():
-            table = values_at_cut(metric, k, m, m)
-            which = np.flatnonzero(self.n_pred == k)
-            for i in range(0, which.size, _TOGETHER):
-                rows = which[i : i + _TOGETHER]
-                p, labels = self.p[rows], self.labels[rows]
-                above = count_laws(p[labels].reshape(rows.size, k).T)
-                below = count_laws(p[~labels].reshape(rows.size, m - k).T)
-                yield rows, table, above, below
+        """Yield small problems with equally many positives, the metric's values, laws.
 
-    def _row_laws(self, metric: Metric) -> Iterator[GridLaw]:
+        The laws are those of the positives that are caught, and missed.
+        """
+        small = self.sizes <= LARGEST_TABLES
+        for m in np.unique(self.sizes[small]).tolist():
+            n = m if self.total is None else self.total
+            alike = self.sizes == m
+            for k in np.unique(self.n_pred[alike]).tolist():
+                table = values_at_cut(metric, k, m, n)
+                which = np.flatnonzero(alike & (self.n_pred == k))
+                for i in range(0, which.size, _TOGETHER):
+                    problems = which[i : i + _TOGETHER]
+                    places = (self._ends[problems] - m)[:, None] + np.arange(m)
+                    p, labels = self.p[places], self.labels[places]
+                    above = count_laws(p[labels].reshape(problems.size, k).T)
+                    below = count_laws(p[~labels].reshape(problems.size, m - k).T)
+                    yield problems, table, above, below
+
+    def _laws(self, metric: Metric) -> Iterator[GridLaw]:
         sign = metric.sign
-        if self.p.shape[1] > LARGEST_TABLES:
-            for p, labels in zip(self.p, self.labels, strict=True):
-                at = Prediction.of_labels(p, labels)
-                k, n = float(at.n_pred), float(at.n)
-                a, b = at.tp.counts[:, None], at.fn.counts
-                score = metric.score_cells(a, k - a, b, n - k - b)
-                score = np.broadcast_to(score, (a.size, b.size))
-                mass = np.multiply.outer(at.tp.pmf, at.fn.pmf)
-                yield on_grid(sign * score.ravel(), mass.ravel())
-            return
+        for _, at in self._large():
+            k, n = float(at.n_pred), float(at.n)
+            a, b = at.tp.counts[:, None], at.fn.counts
+            score = metric.score_cells(a, k - a, b, n - k - b)
+            score = np.broadcast_to(score, (a.size, b.size))
+            mass = np.multiply.outer(at.tp.pmf, at.fn.pmf)
+            yield on_grid(sign * score.ravel(), mass.ravel())
         for _, table, above, below in self._by_cut(metric):
             values = sign * table.ravel()
             for a, b in zip(above.T, below.T, strict=True):
@@ -116,23 +153,30 @@ class PredictionSet:
 
 
 class GridLaw(NamedTuple):
-    """Mass at start, start + step, ...; `noise` is the variance that the grid added."""
+    """Mass at start, start + step, ...; `noise` is the variance that the grid added.
+
+    What is possible lies from `low` to `high`; a grid may reach a step further.
+    """
 
     start: float
     step: float
     mass: FloatArray
     noise: float
+    low: float = -np.inf
+    high: float = np.inf
 
 
 def grid_sum(laws: list[GridLaw]) -> GridLaw:
     """Return the law of the sum of independent values, with all that grids added."""
     noise = sum(law.noise for law in laws)
+    low = sum(law.start for law in laws)
+    high = sum(law.start + law.step * (law.mass.size - 1) for law in laws)
     while len(laws) > 1:
         pairs = zip(laws[::2], laws[1::2], strict=False)
         merged = [_summed(a, b) for a, b in pairs]
         noise += sum(law.noise for law in merged)
         laws = merged + (laws[-1:] if len(laws) % 2 else [])
-    return laws[0]._replace(noise=noise)
+    return laws[0]._replace(noise=noise, low=low, high=high)
 
 
 def grid_atoms(laws: list[GridLaw], count: int) -> Atoms:
@@ -141,7 +185,25 @@ def grid_atoms(laws: list[GridLaw], count: int) -> Atoms:
     mass = np.concatenate([law.mass for law in laws]) / len(laws)
     noise = float(np.mean([law.noise for law in laws]))
     at = np.concatenate(values) / count
-    return Atoms(at, mass, _GRID, float(np.sqrt(noise)) / count)
+    found = _GridAtoms(at, mass, _GRID, float(np.sqrt(noise)) / count)
+    found.low = min(law.low for law in laws) / count
+    found.high = max(law.high for law in laws) / count
+    return found
+
+
+class _GridAtoms(Atoms):
+    """A law on a grid that may reach beyond what is possible, unlike its quantiles."""
+
+    low: float
+    high: float
+
+    def quantile(self, q: float) -> float:
+        """Return the smallest u with P(U <= u) >= q, up to `probability_error`."""
+        return min(max(super().quantile(q), self.low), self.high)
+
+    def upper_quantile(self, q: float) -> float:
+        """Return the largest u with P(U >= u) >= q, up to `probability_error`."""
+        return min(max(super().upper_quantile(q), self.low), self.high)
 
 
 def on_grid(values: FloatArray, mass: FloatArray) -> GridLaw:

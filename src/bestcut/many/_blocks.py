@@ -8,7 +8,7 @@ their laws lie in one place. Where too few problems are alike, each is for itsel
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -118,10 +118,12 @@ class Block(NamedTuple):
     kernel: Kernel | None
 
 
-def blocks_of(rows: Rows, metric: Metric) -> Iterator[Block]:
-    """Yield all problems, in blocks."""
+def blocks_of(
+    rows: Rows, metric: Metric, others: Iterable[Metric] = ()
+) -> Iterator[Block]:
+    """Yield all problems, in blocks for a metric that others can be computed for."""
     filled = rows.sizes
-    if rows.total is not None or ignores_n(metric):
+    if rows.total is not None or all(map(ignores_n, [metric, *others])):
         largest = rows.total if rows.total is not None else filled.max(initial=0)
         filled = np.minimum(_rounded(filled), largest)
     mean = variance = np.zeros(filled.size)
@@ -139,6 +141,23 @@ def blocks_of(rows: Rows, metric: Metric) -> Iterator[Block]:
         else:
             few = which.size * _STEPS < m
             yield from _parts(which, m, None if few else kernel)
+
+
+def kernel_of_few(metric: Metric, m: int, n: int) -> Kernel | None:
+    """Return a kernel for problems of `m` probabilities among `n` instances, or None.
+
+    There is one if they are few, whatever the metric, and for some metrics always.
+    """
+    kernel = fractional_kernel(metric, m)
+    if kernel is None and m <= FEW:
+        return LawKernels(metric, m, n).whole
+    return kernel
+
+
+def one_by_one(rows: Rows) -> Iterator[Block]:
+    """Yield all problems, each by itself."""
+    for i, m in enumerate(rows.sizes.tolist()):
+        yield Block(np.array([i]), m, None)
 
 
 def _parts(which: IndexArray, m: int, kernel: Kernel | None) -> Iterator[Block]:

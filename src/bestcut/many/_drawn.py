@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
-from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
+from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
 from bestcut.many._average import GridLaw, PredictionSet, grid_atoms, grid_sum, on_grid
 from bestcut.metrics import Metric
 from bestcut.scores import (
@@ -76,14 +76,17 @@ class DrawnMatrix:
 
     def average(self, labels: BoolArray, *, of_rows: bool) -> DrawnSets | DrawnColumns:
         """Return the mean score of predictions for all rows, or for all columns."""
+        rows, columns = self.shape
         if of_rows:
-            return DrawnSets(self.cells, labels, of_rows=True)
+            return DrawnSets(self.cells, labels.ravel(), np.full(rows, columns))
         each = [
             MixedPrediction.of_labels(p, chosen)
             for p, chosen in zip(self.columns, labels.T, strict=True)
         ]
         if self.shared:
-            return SharedColumns(self.cells, labels, each)
+            by_column = np.arange(rows * columns).reshape(self.shape).T.ravel()
+            cells, sizes = self.cells._taken(by_column), np.full(columns, rows)
+            return SharedColumns(cells, labels.T.ravel(), sizes, each)
         return DrawnColumns(each)
 
 
@@ -109,29 +112,31 @@ def columns_of_draws(values: Any, *, shared: bool) -> DrawnMatrix | None:
 
 
 class DrawnSets:
-    """The mean score of predictions for rows or columns that share every draw."""
+    """The mean score of predictions for many problems that share every draw.
+
+    Attributes
+    ----------
+    cells : UncertainProbabilities
+        Draws of the probabilities, problem after problem.
+    labels, sizes
+        As of `PredictionSet`.
+    """
 
     def __init__(
-        self, cells: UncertainProbabilities, labels: BoolArray, *, of_rows: bool
+        self, cells: UncertainProbabilities, labels: BoolArray, sizes: CountArray
     ) -> None:
-        self.cells, self.labels, self.of_rows = cells, labels, of_rows
+        self.cells, self.labels, self.sizes = cells, labels, sizes
         self.n_draws = cells.n_draws
         self._known: dict[Metric, list[GridLaw]] = {}
 
     def in_draw(self, b: int) -> PredictionSet:
         """Return the predictions as they are in one draw."""
         one = self.cells._draws.only(np.array([b]))
-        p = one.rows(0, one.n).reshape(self.labels.shape)
-        return self._set(p)
-
-    def _set(self, p: FloatArray) -> PredictionSet:
-        if self.of_rows:
-            return PredictionSet(p, self.labels)
-        return PredictionSet(p.T, self.labels.T)
+        return PredictionSet(one.rows(0, one.n).ravel(), self.labels, self.sizes)
 
     def at_mean(self) -> PredictionSet:
         """Return the predictions as they are with the mean probabilities."""
-        return self._set(self.cells.mean.reshape(self.labels.shape))
+        return PredictionSet(self.cells.mean, self.labels, self.sizes)
 
     def moments(self, metric: Metric) -> Moments:
         """Return the moments of the mean score."""
@@ -156,11 +161,7 @@ class DrawnSets:
 
     def utility(self, metric: Metric) -> UtilityDistribution:
         """Return the law of the mean utility, on grids; see `PredictionSet`."""
-        return grid_atoms(self.laws(metric), self._count)
-
-    @property
-    def _count(self) -> int:
-        return int(self.labels.shape[0 if self.of_rows else 1])
+        return grid_atoms(self.laws(metric), self.sizes.size)
 
     def level_error(
         self, metric: Metric, utility: UtilityDistribution, q: float
@@ -169,7 +170,7 @@ class DrawnSets:
         if self.n_draws == 1:
             return 0.0
         value = utility.quantile(q) if metric.sign > 0 else utility.upper_quantile(q)
-        most = (value + utility.tolerance) * self._count
+        most = (value + utility.tolerance) * self.sizes.size
         chances = [float(_upto(law, np.array(most))) for law in self.laws(metric)]
         return float(np.std(chances, ddof=1) / np.sqrt(self.n_draws))
 
@@ -189,9 +190,10 @@ class SharedColumns(DrawnSets):
         self,
         cells: UncertainProbabilities,
         labels: BoolArray,
+        sizes: CountArray,
         columns: list[MixedPrediction],
     ) -> None:
-        super().__init__(cells, labels, of_rows=False)
+        super().__init__(cells, labels, sizes)
         self.columns = columns
 
     def by_draw(self, metric: Metric) -> tuple[FloatArray, FloatArray, float]:
@@ -215,7 +217,8 @@ class DrawnColumns:
         labels = np.array(
             [np.arange(one.n) < one.n_pred for one in self.columns], dtype=np.bool_
         )
-        return PredictionSet(np.array([np.concatenate(x) for x in sides]), labels)
+        p = np.array([np.concatenate(x) for x in sides])
+        return PredictionSet.of_rows(p, labels)
 
     def moments(self, metric: Metric) -> Moments:
         """Return the moments of the mean score."""

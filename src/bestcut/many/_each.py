@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._decide import decide
+from bestcut._decide import Decision, Wanted, check_floors, decide
+from bestcut._errors import InfeasibleError
 from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
 from bestcut._validation import (
     check_bounds_of_each,
@@ -19,8 +21,21 @@ from bestcut._validation import (
     check_matrix,
     check_probabilities,
     check_whole_number,
+    positive_columns,
 )
-from bestcut.many._blocks import Block, EqualRows, Rows, UnevenRows, blocks_of
+from bestcut.goals import Certain, Goal, Mean, check_goal
+from bestcut.many._average import PredictionSet
+from bestcut.many._blocks import (
+    Block,
+    EqualRows,
+    Rows,
+    UnevenRows,
+    blocks_of,
+    kernel_of_few,
+    one_by_one,
+)
+from bestcut.many._decisions import Decisions
+from bestcut.many._drawn import DrawnSets
 from bestcut.many._fractional import Kernel
 from bestcut.many._row_gains import best_rows
 from bestcut.metrics import (
@@ -32,8 +47,7 @@ from bestcut.metrics import (
     require_ranking,
 )
 from bestcut.scores import rounding_of_means
-from bestcut.search import exchange_allowance, gap_in_words, gap_scope
-from bestcut.solvers import select_solver
+from bestcut.search import exchange_allowance, gap_scope
 from bestcut.uncertain import UncertainProbabilities
 
 _ANY = int(np.iinfo(np.int64).max)  # problems of different sizes have no common bound
@@ -44,59 +58,7 @@ ONE_BY_ONE = (
 )
 
 _TIED = 64 * EPS
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Decisions:
-    """The labels with the best expected score of each problem.
-
-    Attributes
-    ----------
-    labels : ndarray of bool or sparse matrix
-        The predictions, in the shape of the input. Sparse input gives sparse labels.
-    n_positive : ndarray of int
-        For each problem, how many are positive.
-    threshold : ndarray of float or None
-        For each problem, the smallest probability predicted positive; inf if none is.
-        None for a `bestcut.RowUtility`: its best rows are no cut of the probabilities.
-    expected_score : ndarray of float
-        For each problem, the expected metric of its labels.
-    error : ndarray of float
-        For each problem, a bound on the numerical error of `expected_score`.
-    gap : ndarray of float
-        For each problem: every allowed prediction's expected score is at most this
-        one's plus `error` plus `gap`, proved (a loss: at least this one's less both).
-    gap_scope : str
-        ``"predictions"``: the gaps hold for all allowed predictions. ``"cuts"``: the
-        metric could not be shown never to fall when TP rises, for these sizes, and the
-        gaps hold for the cuts of each ranking.
-    metric : Metric or RowUtility
-        What was maximised (a loss: minimised).
-    groups : ndarray or None
-        What each problem is called, if `groups` were given: the different ones, sorted.
-    """
-
-    labels: Any
-    n_positive: CountArray
-    threshold: FloatArray | None
-    expected_score: FloatArray
-    error: FloatArray
-    gap: FloatArray
-    gap_scope: str
-    metric: AnyMetric
-    groups: NDArray[Any] | None = None
-
-    def __repr__(self) -> str:
-        count = self.n_positive.size
-        if not count:
-            return f"Decisions({self.metric.name}: no problems)"
-        return (
-            f"Decisions({self.metric.name}: {count} problems, "
-            f"{int(self.n_positive.sum())} positive, mean expected score "
-            f"{float(self.expected_score.mean()):.6g} "
-            f"[error {float(self.error.max()):.1e}, "
-            f"{gap_in_words(float(self.gap.max()), self.gap_scope)}])"
-        )
+_MEAN = Mean()
 
 
 def decide_each(
@@ -105,6 +67,8 @@ def decide_each(
     *,
     axis: int = 1,
     groups: Any = None,
+    goal: Goal = _MEAN,
+    at_least: Mapping[str | Metric, Wanted | Sequence[Wanted]] | None = None,
     min_positives: Any = 0,
     max_positives: Any = None,
     n_jobs: int = 1,
@@ -120,6 +84,8 @@ def decide_each(
         Calibrated probabilities. What a sparse matrix does not hold has probability 0,
         and is never predicted positive. With `groups`, one probability per instance, or
         `bestcut.UncertainProbabilities`, whose draws are averaged over in each problem.
+        Or a list with an array of two classes for each column, as the
+        ``predict_proba`` of scikit-learn's MultiOutputClassifier returns it.
     metric : str, Metric or RowUtility, default="f1"
         What to maximise in each problem; as for `decide`. The amounts of a RowUtility
         have the shape of `y_proba`.
@@ -127,6 +93,9 @@ def decide_each(
         Decide each row (1) or each column (0).
     groups : array-like of shape (n,), optional
         Which problem an instance belongs to, in any order.
+    goal, at_least
+        What to make large, and conditions on other metrics, in each problem; as for
+        `decide`.
     min_positives, max_positives : int or array-like of int, optional
         Bounds on the number of positives in each problem: one for all, or one for each,
         in the order of the problems (of groups: sorted). A problem that has fewer
@@ -137,8 +106,16 @@ def decide_each(
     Returns
     -------
     Decisions
-        With ``labels`` in the shape of the input, and ``n_positive``, ``threshold``,
-        ``expected_score``, ``error`` and ``gap`` for each problem.
+        With ``labels`` in the shape of the input, ``n_positive``, ``threshold``,
+        ``expected_score``, ``error`` and ``gap`` for each problem, and
+        ``distribution()`` of the mean score.
+
+    Raises
+    ------
+    InfeasibleError
+        If some problem has no prediction that satisfies `at_least`; ``problem`` is the
+        first. What is left empty has no precision, which counts as 0; with
+        ``{bestcut.metrics.Precision(zero_division=1.0): 0.9}`` it satisfies any.
 
     Examples
     --------
@@ -154,31 +131,78 @@ def decide_each(
     >>> p = bestcut.UncertainProbabilities([[0.9, 0.4, 0.4, 0.3], [0.5, 0.2, 0.0, 0.3]])
     >>> bestcut.decide_each(p, groups=query).expected_score
     array([0.64, 0.37])
+
+    As many as the precision of each row allows; the second is left empty:
+
+    >>> precise = {bestcut.metrics.Precision(zero_division=1.0): 0.6}
+    >>> P = [[0.9, 0.7, 0.1], [0.3, 0.3, 0.05]]
+    >>> bestcut.decide_each(P, "recall", at_least=precise).n_positive
+    array([2, 0])
     """
     threads = max(check_whole_number(n_jobs, name="n_jobs"), 1)
     if axis not in (0, 1):
         raise errors.not_an_axis(axis)
     bounds = min_positives, max_positives
+    wanted, floors = check_goal(goal), check_floors(at_least)
     if isinstance(metric, RowUtility):
+        if wanted != _MEAN or floors:
+            argument = "goal" if wanted != _MEAN else "at_least"
+            raise errors.only_mean_of_rows(argument=argument)
         return _decide_rows(y_proba, metric, axis, groups, bounds)
-    chosen = get(metric)
-    require_ranking(chosen, way_out=ONE_BY_ONE)
+    task = Task(get(metric), wanted, floors)
+    require_ranking(task.metric, way_out=ONE_BY_ONE)
     if isinstance(y_proba, UncertainProbabilities):
         if groups is None:
             raise errors.one_problem_of_draws()
-        return _decide_drawn_groups(y_proba, groups, chosen, bounds, threads)
+        return _decide_drawn_groups(y_proba, groups, task, bounds, threads)
     if holds_draws(y_proba):
         raise errors.list_of_draws()
     if groups is not None:
-        return _decide_groups(y_proba, groups, chosen, bounds, threads)
+        return _decide_groups(y_proba, groups, task, bounds, threads)
     if hasattr(y_proba, "tocsr"):
-        return _decide_sparse(y_proba, axis, chosen, bounds, threads)
-    matrix = check_matrix(y_proba)
+        return _decide_sparse(y_proba, axis, task, bounds, threads)
+    matrix = check_matrix(positive_columns(y_proba))
     problems = EqualRows(matrix if axis == 1 else matrix.T)
     limits = check_bounds_of_each(*bounds, problems.sizes.size, matrix.shape[axis])
-    solved = _decide(problems, chosen, limits, threads)
+    solved = _decide(problems, task, limits, threads, _by_place(axis))
     labels = problems.labels
-    return solved.decisions(labels if axis == 1 else labels.T, chosen)
+    predictions = PredictionSet.of_rows(problems.p, labels)
+    return solved.decisions(labels if axis == 1 else labels.T, task, predictions)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What each problem is decided for."""
+
+    metric: Metric
+    goal: Goal = _MEAN
+    floors: Mapping[Any, list[Wanted]] = field(default_factory=dict)
+
+    @property
+    def is_of_means(self) -> bool:
+        """Whether the expected scores of cuts are all that it asks for."""
+        floors = (x for wanted in self.floors.values() for x in wanted)
+        return self.goal == _MEAN and not any(isinstance(x, Certain) for x in floors)
+
+    def decide(self, p: Any, low: int, high: int) -> Decision:
+        """Decide one problem; it is taken whole if it has fewer instances than low."""
+        n = len(p)
+        return decide(
+            p,
+            self.metric,
+            goal=self.goal,
+            at_least=self.floors,
+            min_positives=min(low, n),
+            max_positives=min(high, n),
+        )
+
+
+def _by_place(axis: int) -> Callable[[int], str]:
+    return lambda i: f"{'row' if axis == 1 else 'column'} {i}"
+
+
+def _by_name(names: NDArray[Any]) -> Callable[[int], str]:
+    return lambda i: f"group {names.tolist()[i]!r}"
 
 
 def _decide_rows(
@@ -208,6 +232,14 @@ def _decide_rows(
     if drawn:
         scale = sum(map(np.abs, worths), np.zeros(p.size))
         error = error + rounding_of_means(y_proba, scale)
+    order = np.argsort(member_of, kind="stable")
+    sizes = np.bincount(member_of, minlength=found.n_positive.size)
+    in_order = found.labels[order]
+    predictions: PredictionSet | DrawnSets = (
+        DrawnSets(y_proba._taken(order), in_order, sizes)
+        if drawn
+        else PredictionSet(p.ravel()[order], in_order, sizes)
+    )
     return Decisions(
         labels=found.labels.reshape(p.shape),
         n_positive=found.n_positive,
@@ -217,14 +249,17 @@ def _decide_rows(
         gap=np.zeros(error.size),
         gap_scope="predictions",
         metric=utility,
+        goal=_MEAN,
+        goal_value=found.expected_score,
         groups=names,
+        _predictions=predictions,
     )
 
 
 def _decide_groups(
     y_proba: Any,
     groups: Any,
-    metric: Metric,
+    task: Task,
     bounds: tuple[Any, Any],
     threads: int,
 ) -> Decisions:
@@ -234,28 +269,44 @@ def _decide_groups(
     sizes = np.bincount(member_of, minlength=names.size)
     problems = UnevenRows(p[order], sizes, None)
     limits = check_bounds_of_each(*bounds, sizes.size, _ANY)
-    solved = _decide(problems, metric, limits, threads)
+    solved = _decide(problems, task, limits, threads, _by_name(names))
     labels = np.empty(p.size, dtype=np.bool_)
     labels[order] = problems.labels
-    return solved.decisions(labels, metric, names)
+    predictions = PredictionSet(problems.p, problems.labels, problems.sizes)
+    return solved.decisions(labels, task, predictions, names)
 
 
 def _decide_drawn_groups(
     p: UncertainProbabilities,
     groups: Any,
-    metric: Metric,
+    task: Task,
     bounds: tuple[Any, Any],
     threads: int,
 ) -> Decisions:
     names, member_of = check_groups(groups, len(p))
     order = np.argsort(member_of, kind="stable")
-    ends = np.cumsum(np.bincount(member_of, minlength=names.size))
-    members = np.split(order, ends[:-1]) if names.size else []
+    sizes = np.bincount(member_of, minlength=names.size)
+    members = np.split(order, np.cumsum(sizes)[:-1]) if names.size else []
     limits = check_bounds_of_each(*bounds, names.size, _ANY)
-    together = decide_drawn(map(p._taken, members), metric, limits, threads)
+    found = decide_drawn(map(p._taken, members), task, limits, threads, _by_name(names))
+    in_order = found.labels()
     labels = np.zeros(len(p), dtype=np.bool_)
-    labels[order] = together.labels
-    return replace(together, labels=labels, groups=names)
+    labels[order] = in_order
+    predictions = DrawnSets(p._taken(order), in_order, sizes)
+    return Decisions(
+        labels=labels,
+        n_positive=found.numbers("n_positive", np.int64),
+        threshold=found.numbers("threshold"),
+        expected_score=found.numbers("expected_score"),
+        error=found.numbers("error"),
+        gap=found.numbers("gap"),
+        gap_scope=found.gap_scope,
+        metric=task.metric,
+        goal=task.goal,
+        goal_value=found.numbers("goal_value"),
+        groups=names,
+        _predictions=predictions,
+    )
 
 
 class _Facts(NamedTuple):
@@ -268,23 +319,49 @@ class _Facts(NamedTuple):
     error: float
     gap: float
     gap_scope: str
+    goal_value: float
+
+
+class DrawnDecisions(NamedTuple):
+    """What was decided for problems whose probabilities are known as draws."""
+
+    each: list[_Facts]
+
+    def labels(self) -> BoolArray:
+        """Return the labels of one problem after the other."""
+        none = np.zeros(0, dtype=np.bool_)
+        return np.concatenate([none, *(one.labels for one in self.each)])
+
+    def numbers(self, name: str, dtype: Any = np.float64) -> NDArray[Any]:
+        """Return a number of each problem."""
+        return np.array([getattr(one, name) for one in self.each], dtype=dtype)
+
+    @property
+    def gap_scope(self) -> str:
+        """What all gaps hold for."""
+        scopes = {one.gap_scope for one in self.each}
+        return "cuts" if "cuts" in scopes else "predictions"
 
 
 def decide_drawn(
     problems: Iterable[UncertainProbabilities],
-    metric: Metric,
+    task: Task,
     limits: tuple[CountArray, CountArray],
     threads: int,
-) -> Decisions:
+    called: Callable[[int], str] = str,
+) -> DrawnDecisions:
     """Decide each of some problems whose probabilities are known as draws.
 
-    The labels are those of one problem after the other.
+    `called` says what a problem is called, if it must be refused.
     """
 
-    def facts(p: UncertainProbabilities, low: int, high: int) -> _Facts:
-        n = len(p)
-        least, most = min(low, n), min(high, n)
-        found = decide(p, metric, min_positives=least, max_positives=most)
+    def facts(
+        p: UncertainProbabilities, low: int, high: int
+    ) -> _Facts | InfeasibleError:
+        try:
+            found = task.decide(p, low, high)
+        except InfeasibleError as refusal:
+            return refusal
         return _Facts(*(getattr(found, name) for name in _Facts._fields))
 
     bounds = (limit.tolist() for limit in limits)
@@ -293,17 +370,12 @@ def decide_drawn(
     else:
         with ThreadPoolExecutor(threads) as pool:
             each = list(pool.map(facts, problems, *bounds))
-    scopes = {one.gap_scope for one in each}
-    return Decisions(
-        np.concatenate([np.zeros(0, dtype=np.bool_), *(one.labels for one in each)]),
-        np.array([one.n_positive for one in each], dtype=np.int64),
-        np.array([one.threshold for one in each]),
-        np.array([one.expected_score for one in each]),
-        np.array([one.error for one in each]),
-        np.array([one.gap for one in each]),
-        "cuts" if "cuts" in scopes else "predictions",
-        metric,
-    )
+    made = [one for one in each if isinstance(one, _Facts)]
+    for i, one in enumerate(each):
+        if isinstance(one, InfeasibleError):
+            unmet = len(each) - len(made)
+            raise errors.infeasible_problem(called(i), i, one, unmet, len(each))
+    return DrawnDecisions(made)
 
 
 def holds_draws(values: Any) -> bool:
@@ -316,7 +388,7 @@ def holds_draws(values: Any) -> bool:
 def _decide_sparse(
     y_proba: Any,
     axis: int,
-    metric: Metric,
+    task: Task,
     bounds: tuple[Any, Any],
     threads: int,
 ) -> Decisions:
@@ -325,61 +397,132 @@ def _decide_sparse(
     p = check_probabilities(matrix.data, name="y_proba.data")
     problems = UnevenRows(p, np.diff(matrix.indptr), int(matrix.shape[axis]))
     limits = check_bounds_of_each(*bounds, problems.sizes.size, _ANY)
-    solved = _decide(problems, metric, limits, threads)
-    matrix.data = problems.labels
+    solved = _decide(problems, task, limits, threads, _by_place(axis))
+    predictions = PredictionSet(p, problems.labels, problems.sizes, problems.total)
+    matrix.data = problems.labels.copy()
     matrix.eliminate_zeros()
-    return solved.decisions(matrix, metric)
+    return solved.decisions(matrix, task, predictions)
 
 
 def _decide(
-    rows: Rows, metric: Metric, limits: tuple[CountArray, CountArray], threads: int
+    rows: Rows,
+    task: Task,
+    limits: tuple[CountArray, CountArray],
+    threads: int,
+    called: Callable[[int], str],
 ) -> _Answers:
     """Decide each of the problems; note their labels with them."""
     totals = rows.sizes if rows.total is None else np.full(1, rows.total)
-    solved = _Answers(rows.sizes.size, totals)
+    solved = _Answers(rows.sizes.size, gap_scope(totals, task.metric, *task.floors))
+
+    @cache
+    def kernels_of_floors(m: int) -> list[Kernel | None]:
+        n = m if rows.total is None else rows.total
+        return [kernel_of_few(metric, m, n) for metric in task.floors]
 
     def work(block: Block) -> None:
         p = rows.take(block.which, block.m)
         eta = np.ascontiguousarray(np.sort(p, axis=1)[:, ::-1].T)
         sizes = rows.sizes[block.which]
+        n = sizes if rows.total is None else np.full(sizes.size, rows.total)
         low, high = (np.minimum(limit[block.which], sizes) for limit in limits)
-        if block.kernel is None:
-            totals = sizes if rows.total is None else np.full(sizes.size, rows.total)
-            found = _one_by_one(eta, metric, sizes, totals, low, high)
+        floors = kernels_of_floors(block.m) if task.is_of_means else [None]
+        if block.kernel is None or None in floors:
+            found = _each_by_itself(eta, task, sizes, n, low, high)
         else:
-            found = _together(eta, metric, block.kernel, low, high)
+            kernels = [block.kernel, *filter(None, floors)]
+            found = _together(eta, task, kernels, low, high)
+            k, metric = found.n_positive, task.metric
+            rounding = exchange_allowance(solved.scope, n, k, metric)
+            found = found._replace(gap=found.gap + rounding)
         threshold = solved.note(block.which, found, eta)
         rows.keep(block.which, _labels(p, found.n_positive, threshold))
 
-    blocks = blocks_of(rows, metric)
+    blocks = (
+        blocks_of(rows, task.metric, task.floors)
+        if task.is_of_means
+        else one_by_one(rows)
+    )
     if threads == 1:
         for block in blocks:
             work(block)
     else:
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(work, blocks))
+    _refuse_unmet(rows, task, limits, solved, called)
     return solved
 
 
+def _refuse_unmet(
+    rows: Rows,
+    task: Task,
+    limits: tuple[CountArray, CountArray],
+    solved: _Answers,
+    called: Callable[[int], str],
+) -> None:
+    """Refuse conditions that some problem cannot satisfy: name the first of them."""
+    unmet = np.flatnonzero(solved.n_positive < 0)
+    for i in unmet.tolist():
+        size = int(rows.sizes[i])
+        p = np.zeros(size if rows.total is None else rows.total)
+        p[:size] = rows.take(np.array([i]), size)[0]
+        low, high = (min(int(limit[i]), size) for limit in limits)
+        try:
+            # It may be satisfied by less than the rounding of another algorithm.
+            one = task.decide(p, low, high)
+        except InfeasibleError as refusal:
+            raise errors.infeasible_problem(
+                called(i), i, refusal, unmet.size, solved.n_positive.size
+            ) from None
+        solved.note(np.array([i]), _Found.of([one]), np.sort(p)[::-1, None])
+        rows.keep(np.array([i]), one.labels[None, :size])
+
+
 class _Found(NamedTuple):
-    """The best cuts of the problems of a block, and what is known of them."""
+    """The best cuts of the problems of a block, and what is known of them.
+
+    Where no cut satisfies the conditions, `n_positive` is -1.
+    """
 
     n_positive: IndexArray
     expected_score: FloatArray
     error: FloatArray
     gap: FloatArray
+    goal_value: FloatArray
+
+    @classmethod
+    def of(cls, each: Sequence[Decision | _Unmet]) -> _Found:
+        """Return what is known of problems that were decided each by itself."""
+        return cls(
+            np.array([x.n_positive for x in each], dtype=np.intp),
+            np.array([x.expected_score for x in each]),
+            np.array([x.error for x in each]),
+            np.array([x.gap for x in each]),
+            np.array([x.goal_value for x in each]),
+        )
+
+
+class _Unmet(NamedTuple):
+    """What stands for a decision where no cut satisfies the conditions."""
+
+    n_positive: int = -1
+    expected_score: float = np.nan
+    error: float = np.nan
+    gap: float = np.nan
+    goal_value: float = np.nan
 
 
 class _Answers:
     """What is known of each problem."""
 
-    def __init__(self, count: int, totals: CountArray) -> None:
-        self.totals = totals  # how many instances problems have
+    def __init__(self, count: int, scope: str) -> None:
+        self.scope = scope  # what gaps hold for
         self.n_positive = np.zeros(count, dtype=np.int64)
         self.threshold = np.full(count, np.inf)
         self.expected_score = np.zeros(count)
         self.error = np.zeros(count)
         self.gap = np.zeros(count)
+        self.goal_value = np.zeros(count)
 
     def note(self, at: IndexArray, found: _Found, eta: FloatArray) -> FloatArray:
         """Keep what was found, and return the thresholds."""
@@ -388,70 +531,84 @@ class _Answers:
             smallest = np.take_along_axis(eta, last[None], 0)[0]
             self.threshold[at] = np.where(found.n_positive > 0, smallest, np.inf)
         self.n_positive[at], self.expected_score[at] = found[:2]
-        self.error[at], self.gap[at] = found[2:]
+        self.error[at], self.gap[at], self.goal_value[at] = found[2:]
         return self.threshold[at]
 
     def decisions(
-        self, labels: Any, metric: Metric, groups: NDArray[Any] | None = None
+        self,
+        labels: Any,
+        task: Task,
+        predictions: PredictionSet,
+        groups: NDArray[Any] | None = None,
     ) -> Decisions:
-        scope = gap_scope(self.totals, metric)
-        allowance = exchange_allowance(scope, self.totals, self.n_positive, metric)
         return Decisions(
-            labels,
-            self.n_positive,
-            self.threshold,
-            self.expected_score,
-            self.error,
-            self.gap + allowance,
-            scope,
-            metric,
-            groups,
+            labels=labels,
+            n_positive=self.n_positive,
+            threshold=self.threshold,
+            expected_score=self.expected_score,
+            error=self.error,
+            gap=self.gap,
+            gap_scope=self.scope,
+            metric=task.metric,
+            goal=task.goal,
+            goal_value=self.goal_value,
+            groups=groups,
+            _predictions=predictions,
         )
 
 
 def _together(
     eta: FloatArray,
-    metric: Metric,
-    kernel: Kernel,
+    task: Task,
+    kernels: list[Kernel],
     low: CountArray,
     high: CountArray,
 ) -> _Found:
-    """Look at every cut of every problem; nothing is left out but what is tied."""
-    curves, error = kernel.curves(eta)
-    sign = metric.sign
-    if np.any(low > 0) or np.any(high < eta.shape[0]):
-        k = np.arange(curves.shape[0])[:, None]
-        curves = np.where((low <= k) & (k <= high), curves, -sign * np.inf)
+    """Look at every cut of every problem; nothing is left out but what is tied.
+
+    The first kernel is that of the metric, the others are those of the conditions.
+    """
+    curves, error = kernels[0].curves(eta)
+    sign = task.metric.sign
+    k = np.arange(curves.shape[0])[:, None]
+    allowed = (low <= k) & (k <= high)
+    for kernel, wanted in zip(kernels[1:], task.floors.values(), strict=True):
+        value, wrong = kernel.curves(eta)
+        # A value that may be enough, given its error, is enough.
+        floor = max(x for x in wanted if not isinstance(x, Certain))
+        allowed &= value >= floor - wrong
+    if not allowed.all():
+        curves = np.where(allowed, curves, -sign * np.inf)
     # Of cuts that differ by rounding only, which depends on what else is in the block,
     # the shortest is taken.
     utility = sign * curves
     most = utility.max(axis=0)
     best = np.argmax(utility >= most - _TIED * np.abs(most), axis=0)
     value = np.take_along_axis(curves, best[None], 0)[0]
-    return _Found(best, value, np.full(best.size, error), most - sign * value)
+    with np.errstate(invalid="ignore"):  # inf - inf where there is no cut
+        gap = most - sign * value
+    best = np.where(allowed.any(axis=0), best, -1)
+    return _Found(best, value, np.full(best.size, error), gap, value)
 
 
-def _one_by_one(
+def _each_by_itself(
     eta: FloatArray,
-    metric: Metric,
+    task: Task,
     sizes: CountArray,
     totals: CountArray,
     low: CountArray,
     high: CountArray,
 ) -> _Found:
-    """Solve each problem as `decide` does."""
-    found = []
+    """Decide each problem by `decide`."""
+    found: list[Decision | _Unmet] = []
     for j, (size, n) in enumerate(zip(sizes.tolist(), totals.tolist(), strict=True)):
         p = np.zeros(n)
         p[:size] = eta[:size, j]
-        solver = select_solver("auto", metric, n)
-        found.append(solver.solve(p, metric, int(low[j]), int(high[j])))
-    return _Found(
-        np.array([x.n_positive for x in found], dtype=np.intp),
-        np.array([x.expected_score for x in found]),
-        np.array([x.error for x in found]),
-        np.array([x.gap for x in found]),
-    )
+        try:
+            found.append(task.decide(p, int(low[j]), int(high[j])))
+        except InfeasibleError:
+            found.append(_Unmet())
+    return _Found.of(found)
 
 
 def _labels(p: FloatArray, k: IndexArray, threshold: FloatArray) -> BoolArray:

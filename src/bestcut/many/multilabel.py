@@ -31,12 +31,13 @@ from bestcut._validation import (
     check_matrix,
     check_option,
     check_whole_number,
+    positive_columns,
 )
 from bestcut.many._assignment import Assignment, Problem
 from bestcut.many._average import PredictionSet
 from bestcut.many._budgets import check_class_weights, check_per_row, extra_worth
 from bestcut.many._drawn import DrawnMatrix, columns_of_draws
-from bestcut.many._each import ONE_BY_ONE, decide_drawn, decide_each
+from bestcut.many._each import ONE_BY_ONE, Task, decide_drawn, decide_each
 from bestcut.many._matrix import check_rows, entries_of
 from bestcut.many._row_choice import Budgets
 from bestcut.many._rule import RowRule, labels_of
@@ -128,8 +129,10 @@ def decide(
     ----------
     Y_proba : array-like of shape (rows, columns) or list of UncertainProbabilities
         Calibrated probability of each label of each instance; or draws of them, the
-        `bestcut.UncertainProbabilities` of each column. With `per_row` it may be a
-        sparse matrix, and what that does not hold is never predicted.
+        `bestcut.UncertainProbabilities` of each column; or a list with an array of two
+        classes for each label, as of scikit-learn's MultiOutputClassifier. With
+        `per_row` it may be a sparse matrix, and what that does not hold is never
+        predicted.
     metric : str or Metric, default="f1"
         What to maximise.
     average : {"samples", "macro", "micro"}, default="samples"
@@ -204,7 +207,7 @@ def decide(
         )
     if hasattr(Y_proba, "tocsr"):
         raise errors.sparse_without_budget(type(Y_proba).__name__, Y_proba.shape)
-    matrix = check_matrix(Y_proba, name="Y_proba")
+    matrix = check_matrix(positive_columns(Y_proba, name="Y_proba"), name="Y_proba")
     bounds: dict[str, Any] = {
         "min_positives": min_positives,
         "max_positives": max_positives,
@@ -299,10 +302,10 @@ def _decide_drawn(
     size = {"micro": rows * columns, "macro": rows, "samples": columns}[average]
     count = {"micro": 1, "macro": columns, "samples": rows}[average]
     limits = check_bounds_of_each(*bounds, count, size)
-    many = decide_drawn(problems, metric, limits, threads)
-    labels, each = many.labels, many.expected_score
+    many = decide_drawn(problems, Task(metric), limits, threads)
+    labels, each = many.labels(), many.numbers("expected_score")
     labels = labels.reshape(columns, rows).T if average == "macro" else labels
-    error, gap = (float(x.max(initial=0.0)) for x in (many.error, many.gap))
+    error, gap = (float(many.numbers(x).max(initial=0.0)) for x in ("error", "gap"))
     return MultilabelDecision(
         labels=labels.reshape(drawn.shape),
         expected_score=float(each.mean()) if each.size else float("nan"),
@@ -414,7 +417,7 @@ def score_distribution(
         return ScoreDistribution(mean, chosen)
     if hasattr(Y_proba, "tocsr"):
         raise errors.sparse_predictions(type(Y_proba).__name__)
-    matrix = check_matrix(Y_proba, name="Y_proba")
+    matrix = check_matrix(positive_columns(Y_proba, name="Y_proba"), name="Y_proba")
     labels = check_label_matrix(Y_pred, matrix.shape)
     if kind == "micro":
         whole = Prediction.of_labels(matrix.ravel(), labels.ravel())
@@ -423,4 +426,4 @@ def score_distribution(
         matrix, labels = matrix.T, labels.T
     if matrix.shape[0] == 0:
         raise errors.nothing_to_average(matrix.shape)
-    return ScoreDistribution(PredictionSet(matrix, labels), chosen)
+    return ScoreDistribution(PredictionSet.of_rows(matrix, labels), chosen)

@@ -6,6 +6,7 @@ A rate whose class is empty is 0/0. Every metric says what it takes then: the va
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -72,8 +73,8 @@ class FBeta(_Share, FractionalLinearMetric):
 
     @property
     def name(self) -> str:
-        """``f1``, ``f2``, ``f0.5`` and so on."""
-        return f"f{float(self.beta):g}"
+        """``f1``, ``f2``, ``f0.5`` and so on, with the digits that tell betas apart."""
+        return f"f{float(self.beta)!r}".removesuffix(".0")
 
     @property
     def label(self) -> str:
@@ -676,6 +677,7 @@ _CATALOG: dict[str, Metric] = {
 }
 _ALIASES = {"dice": "f1"}
 _NAMED = _CATALOG | {alias: _CATALOG[name] for alias, name in _ALIASES.items()}
+_F_BETA = re.compile(r"f(\d+(\.\d+)?(e[+-]?\d+)?)", re.ASCII)
 
 # What people may call them elsewhere; only ever used to suggest the right name.
 _HINTS = {
@@ -702,7 +704,7 @@ _HINTS = {
 
 
 def names(*, aliases: bool = True) -> list[str]:
-    """Return the names that `get` knows.
+    """Return the names that `get` knows; it knows ``f`` with any other beta, too.
 
     Parameters
     ----------
@@ -731,7 +733,7 @@ def get(metric: str | Metric) -> Metric:
     Parameters
     ----------
     metric : str or Metric
-        One of `names`, or a metric.
+        One of `names`; ``f`` and a beta, such as ``f1.7``; or a metric.
 
     Returns
     -------
@@ -742,6 +744,8 @@ def get(metric: str | Metric) -> Metric:
     --------
     >>> get("jaccard")
     Jaccard(zero_division=0.0)
+    >>> get("f1.7")
+    FBeta(beta=1.7, zero_division=0.0)
     """
     if isinstance(metric, Metric):
         return metric
@@ -751,7 +755,9 @@ def get(metric: str | Metric) -> Metric:
         raise class_for_metric(metric)
     if not isinstance(metric, str):
         raise no_metric(metric)
-    if metric not in _NAMED:
-        error = unknown_name("metric", metric, _NAMED, _HINTS)
-        raise error
-    return _NAMED[metric]
+    if metric in _NAMED:
+        return _NAMED[metric]
+    if found := _F_BETA.fullmatch(metric):
+        return FBeta(beta=float(found[1]))
+    error = unknown_name("metric", metric, _NAMED, _HINTS)
+    raise error

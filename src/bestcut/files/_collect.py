@@ -1,0 +1,78 @@
+"""One line for each group: its name, and what was chosen in it."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from bestcut._types import BoolArray, IndexArray
+from bestcut.files._errors import holds_blank, name_taken, no_value
+from bestcut.files._formats import FORMATS
+from bestcut.files._output import writing
+from bestcut.files._source import Source
+
+NONE = "None"  # what stands where nothing was chosen
+
+
+def collected(
+    source: Source,
+    group_by: str,
+    collect: str,
+    name: str,
+    labels: BoolArray | IndexArray,
+    none: BoolArray | None = None,
+) -> pl.DataFrame:
+    """Return a row for each group, with what was chosen in it, joined by blanks.
+
+    Parameters
+    ----------
+    source : Source
+        The rows.
+    group_by, collect : str
+        The column that tells groups apart, and the one whose values are collected.
+    name : str
+        What the column of collected values is called.
+    labels : ndarray of bool
+        Which rows were chosen.
+    none : ndarray of bool, optional
+        For each row, whether its group says ``None`` beside what was chosen.
+
+    Returns
+    -------
+    polars.DataFrame
+        Groups are in the order of their first rows, and values in that of the file. A
+        group in which nothing was chosen says ``None``.
+    """
+    if name == group_by:
+        raise name_taken(source.where, name)
+    key = source.column(group_by, "`group_by`")
+    text = source.column(collect, "`collect`").cast(pl.String)
+    missing = text.is_null() | (text == "")
+    if missing.any():
+        raise no_value(source.where, collect, int(missing.arg_max() or 0) + 1)
+    blank = text.str.contains(r"\s")
+    if blank.any():
+        row = int(blank.arg_max() or 0)
+        raise holds_blank(source.where, collect, row + 1, text[row])
+    beside = np.zeros(labels.size, dtype=np.bool_) if none is None else none
+    rows = pl.DataFrame(
+        {"key": key, "value": text, "chosen": labels.astype(np.bool_), "none": beside}
+    )
+    groups = rows.group_by("key", maintain_order=True).agg(
+        pl.col("value").filter(pl.col("chosen")).str.join(" "), pl.col("none").first()
+    )
+    nothing = pl.col("value") == ""
+    listed = (
+        pl.when(nothing)
+        .then(pl.lit(NONE))
+        .when(pl.col("none"))
+        .then(pl.col("value") + f" {NONE}")
+        .otherwise(pl.col("value"))
+    )
+    return groups.select(pl.col("key").alias(group_by), listed.alias(name))
+
+
+def write_frame(frame: pl.DataFrame, output: str, kind: str) -> None:
+    """Write a frame to a file in a format; all of it or nothing."""
+    with writing(output) as file:
+        FORMATS[kind].write(frame.lazy(), file)
