@@ -44,7 +44,13 @@ def test_a_label_manager_of_nnunet():
             )
             return layer(torch.as_tensor(predicted_probabilities))
 
+        def convert_logits_to_segmentation(self, predicted_logits):
+            probabilities = self.apply_inference_nonlin(predicted_logits)
+            return self.convert_probabilities_to_segmentation(probabilities)
+
     manager = BestCutLabels({"background": 0, "one": 1, "two": 2}, None)
     logits = torch.randn(3, 4, 5, 6, generator=torch.Generator().manual_seed(0))
     found = manager.convert_logits_to_segmentation(logits)
     assert found.shape == (4, 5, 6)
+    p = torch.softmax(logits, dim=0)
+    assert torch.equal(found, manager.convert_probabilities_to_segmentation(p))
