@@ -342,16 +342,16 @@ models; it is about what to do with good probabilities.
 
 - **DTA**: `ExpectedMetricClassifier`, the best labels for the test batch.
 - **EUM**: `PluginThresholdClassifier`, the best threshold on {TRAINING} labelled
-  training instances, new ones for each batch. All {TRAINING} tune it, because there is
-  nothing to fit.
-- **{plenty}**: tuned once, on so many.
+  training instances, drawn anew for each batch. All {TRAINING} tune it, because there
+  is nothing to fit.
+- **{plenty}**: tuned once, on that many labels.
 - **1/2**: positive where the probability is at least 1/2.
 
 {NEW:.0%} of the test instances are positive. Batches: {batches} instances.
 The labels of each are drawn {DRAWS} times. Scores are means of the realised metric.
 Leads are means over batches of the paired differences, ± one standard error, **in
-thousandths**; bold beyond three standard errors. A rate 0/0 counts as the metric does
-by default, alike for all.
+thousandths**; bold beyond three standard errors. A rate of 0/0 counts
+as in the metric by default, for all contenders.
 
 ## Training data like the test data: {NEW:.0%} positive
 
@@ -364,20 +364,20 @@ Of {len(cases(alike)[0])} cases, by three standard errors:
 {verdicts(alike, "DTA")}
 In a large batch one threshold is nearly as good as a decision, if it is the right one:
 with {PLENTY:,} labels it is behind by at most {1000 * most:.1f} thousandths at
-n = {last:,}. The rest of the lead there is what {TRAINING} labels leave to chance. In a
-small batch no threshold is right for every batch.
+n = {last:,}. The rest of the lead there comes from what {TRAINING} labels leave
+to chance. In a small batch no threshold is right for every batch.
 
 ## Other training data: {OLD:.0%} positive
 
 The probabilities are those of the training population until they are corrected.
 
-- **DTA**: corrected with `adjust_prevalence`, the new prevalence known.
-- **DTA, estimated**: the new prevalence estimated from the test batch, unlabelled.
+- **DTA**: corrected with `adjust_prevalence`; the new prevalence is known.
+- **DTA, estimated**: the new prevalence is estimated from the unlabelled test batch.
 - **DTA, not corrected**: with the probabilities of the training population.
 - **EUM**: probabilities not corrected, threshold as tuned.
 - **EUM, corrected**: the same threshold on corrected probabilities.
 - **EUM, reweighted**: tuned again on training labels weighted to the new prevalence,
-  which must be known then.
+  which must be known for this.
 - **1/2**: on corrected probabilities.
 
 {shifted_means}
@@ -404,8 +404,9 @@ The test population is the same.
 From "alike" to "shifted" the lead does not grow, by three standard errors, for:
 {not_grown(alike, shifted)}.
 AM does not depend on the prevalence: on probabilities that are not corrected, a
-threshold stays as good as it was. If the training labels are reweighted, which takes
-the new prevalence, the lead is about what it is with training data like the test data.
+threshold stays as good as it was. If the training labels are reweighted, which
+needs the new prevalence, the lead is about as large as with training data like the
+test data.
 """
     (out / "contenders.md").write_text(text, encoding="utf-8")
 

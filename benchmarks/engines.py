@@ -210,15 +210,15 @@ def main() -> None:
     lines = [
         f"# dask and Spark on one machine, {today}",
         "",
-        "`python benchmarks/engines.py` made this page. Wall clock, the best of "
-        f"{repeats} after a first that does not count.",
+        "`python benchmarks/engines.py` made this page. Times are by the wall "
+        f"clock, the best of {repeats} runs after a first one that does not count.",
         f"Python {platform.python_version()}, {versions}, {os.cpu_count()} processors, "
         f"load {load:.1f} at the start.",
         "",
-        f"{n:,} scores from Beta(0.3, 3), kept by the engine. To decide is two passes "
-        "over the scores; to count the",
-        "positive labels is a third. `bestcut.decide` has the same scores in one array "
-        "and one thread. The bytes are",
+        f"{n:,} scores from Beta(0.3, 3), kept by the engine. Deciding takes two "
+        "passes over the scores; counting the",
+        "positive labels takes a third. `bestcut.decide` has the same scores in one "
+        "array and one thread. The bytes are",
         "those that reached the driver.",
         "",
         "## dask: two worker processes of one thread",

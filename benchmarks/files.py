@@ -231,9 +231,9 @@ def main() -> None:
     page = [
         f"# Files, {today}",
         "",
-        "`python benchmarks/files.py` made this page. Each program in a process of its "
-        "own, medians of runs",
-        "in turn, the start of Python among them. "
+        "`python benchmarks/files.py` made this page. Each program runs in a process "
+        "of its own. Times are medians",
+        "of runs that take turns, and include the start of Python. "
         f"Python {platform.python_version()}, NumPy {np.__version__}, polars "
         f"{version('polars')}, {os.cpu_count()} processors,",
         f"load {load:.1f} at the start and {os.getloadavg()[0]:.1f} at the end.",

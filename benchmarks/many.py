@@ -296,12 +296,12 @@ def main() -> None:
     lines = [
         f"# Many small problems, {today}",
         "",
-        "`python benchmarks/many.py` made this page. Times are of one thread, medians "
-        "of processor time;",
+        "`python benchmarks/many.py` made this page. Times are medians of the "
+        "processor time of one thread;",
         "those of the million rows are by the wall clock.",
         f"Python {platform.python_version()}, NumPy {np.__version__}, "
-        f"{os.cpu_count()} processors, load {load:.1f} at the start. A loss is of "
-        "expected score, against the best cut.",
+        f"{os.cpu_count()} processors, load {load:.1f} at the start. A loss is "
+        "the expected score of the best cut minus that of the labels.",
         "",
         f"## {len(p):,} rows of 100, Beta(0.3, 3)",
         "",

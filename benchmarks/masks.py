@@ -233,17 +233,20 @@ def main() -> None:
     text = [
         f"# Masks on a GPU, {today}",
         "",
-        "`python benchmarks/masks.py` made this page. Microseconds, medians of "
-        f"{RUNS} CUDA events, float32 unless said; {torch.cuda.get_device_name()}, "
-        f"PyTorch {torch.__version__}, Triton {triton.__version__}.",
+        "`python benchmarks/masks.py` made this page. Times are in microseconds, "
+        f"medians of {RUNS} CUDA events; maps are float32 unless stated otherwise. "
+        f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, "
+        f"Triton {triton.__version__}.",
         "",
-        "*Eager* is with `validate=False`, *checked* as users call it, *graph* the "
-        "replay of a CUDA graph, and *ratio* graph over that of `p > 0.5`. *Memory* is "
-        "what a call takes beside the masks, of the input. *Lost* is the largest exact "
-        "loss of the first two maps against the best cut, *error* the largest stated "
-        "one, *wrong* how many of these it did not hold for. *Gap* is the largest one "
-        "stated in the graph, of all maps; *same* says whether the graph's masks and "
-        "those of a plain call are equal bit for bit.",
+        "*Eager* is a call with `validate=False`, *checked* a call with the default "
+        "options, *graph* the replay of a CUDA graph, and *ratio* the time of the "
+        "graph divided by that of `p > 0.5` in a graph. *Memory* is what a call needs "
+        "besides the masks, as a share of the input. *Lost* is the largest exact loss "
+        "of the first two maps compared with the best cut, *error* the largest stated "
+        "error, and *wrong* the number of these maps for which the stated error does "
+        "not hold. *Gap* is the largest gap of all maps that is stated in the graph; "
+        "*same* says whether the masks of the graph and of a plain call are equal bit "
+        "for bit.",
         "",
         "| maps | metric | p > 0.5 | its graph | eager | checked | graph | ratio | "
         "memory | lost | error | wrong | gap | same |",
@@ -254,8 +257,8 @@ def main() -> None:
         "",
         "## rankseg",
         "",
-        "RMA for Dice; its masks cannot be decided in a graph. *Ratio* is its time "
-        "over ours in a graph; losses are exact, against the best cut.",
+        "RMA for Dice, which cannot run in a graph. *Ratio* is its time divided by "
+        "ours in a graph; losses are exact, compared with the best cut.",
         "",
         "| maps | setting | time | ratio | mean loss | worst loss |",
         "| --- |" + " --- |" * 5,

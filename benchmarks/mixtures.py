@@ -126,8 +126,8 @@ def main() -> None:
             "# Decisions over draws",
             "`decide` on 200 draws of the probabilities, with the calibration of the "
             "scores, against `decide` on the scores as if they were known: medians of "
-            "interleaved calls in one run. Memory is the peak beyond what was there, "
-            "also as a multiple of the scores.",
+            "interleaved calls in one run. Memory is the peak beyond what was held "
+            "before, also as a multiple of the scores.",
             table(head, list(decisions(sizes, repeats))),
             "## `calibrate`",
             table(["labels", "time", "memory"], list(calibrations(labels, repeats))),

@@ -252,9 +252,9 @@ The bias of F1 times n: constant along a row where the bias falls like 1/n.
 {decay_table(rows)}
 Precision divides by the number of predicted positives, which is known: its plug-in is
 exact. Recall and G-mean divide by the number of positives. If there is none they are
-0/0, counted as 0, and the plug-in takes no notice: where positives are rare, that is
-nearly all of the bias of recall, and a matter of convention. The bias that the root in
-G-mean adds is not. The probability that a batch has no positive:
+0/0, counted as 0, and the plug-in ignores this. Where positives are rare, this causes
+nearly all of the bias of recall, which is thus a matter of convention. The bias that
+the root in G-mean adds is not. The probability that a batch has no positive:
 
 {nothing_table(rows)}
 ## Labels by the threshold 0.5

@@ -250,8 +250,8 @@ def main() -> None:
     lines = [
         f"# k labels for each row, {today}",
         "",
-        "`python benchmarks/row_budgets.py` made this page. Times are of one thread, "
-        "processor time; ours",
+        "`python benchmarks/row_budgets.py` made this page. Times are the processor "
+        "time of one thread; ours",
         f"are medians of {repeats}, those of sparse matrices and of xCOLUMNs are "
         "single runs.",
         f"Python {platform.python_version()}, NumPy {np.__version__}, {peer}, "
@@ -262,23 +262,23 @@ def main() -> None:
         f"`make_multilabel_classification` with {FEATURES} features, {COLUMNS} classes "
         f"and {LABELS} labels a row on",
         f"average, seed 0; logistic regressions on {TRAINING:,} other rows. xCOLUMNs' "
-        "block coordinate ascent from its",
-        "own start (random labels, seed 0), with its function of the metric, until a "
-        "round gains less than the",
-        "tolerance: 1e-6 is its default. Expected scores of both are exact "
+        "block coordinate ascent begins at its",
+        "own start (random labels, seed 0), uses its own function of the metric, and "
+        "ends when a round gains less than the",
+        "tolerance, 1e-6 by default. Expected scores of both are exact "
         "(`multilabel.expected_score`). A gap is a",
-        "proved bound on what any other labels could have more than ours.",
+        "proved bound on how much more any other labels could score than ours.",
         "",
         *dense_table(p, repeats),
         "",
         f"## Sparse: {STORED} stored a row, {SPARSE_BUDGET} labels a row, macro-F1",
         "",
-        "Beta(0.3, 3) in random columns: all alike, or with a long tail (column number "
-        "as the cube of a uniform one).",
-        "Memory: the peak of a second run by tracemalloc, beside the input. xCOLUMNs "
-        "at its default tolerance.",
-        f"A size is left out if more than {options.limit:,.0f} s are foreseen from the "
-        "one before.",
+        "Probabilities from Beta(0.3, 3) are in random columns: columns are all alike, "
+        "or have a long tail (the column number is the cube of a uniform one).",
+        "Memory is the peak of a second run by tracemalloc, besides the input. "
+        "xCOLUMNs runs at its default tolerance.",
+        "A size is left out if the size before suggests that it takes more than "
+        f"{options.limit:,.0f} s.",
         "",
         *sparse_table(options.limit, sizes),
         "",

@@ -26,16 +26,16 @@ ENOUGH = 10  # splits, for a verdict
 ABOUT = f"""\
 # One class for each row, on real data
 
-`python -m experiments.classes` made this page: it holds results of real data, good and
-bad. What `bestcut.multiclass.decide` does is to find the classes with the
-best *expected* average, from probabilities. Here the labels are uncovered afterwards.
+`python -m experiments.classes` made this page. It shows results on real data, good and
+bad. `bestcut.multiclass.decide` finds the classes with the best *expected* average,
+from probabilities. Here the labels are uncovered afterwards.
 
 **Data.** Letters (26 classes), scikit-learn's digits (10), Reuters (65) and Scene, the
-images with one label (6). Random splits of all rows, Reuters too: the split in its file
-is not used, only its size. Classes without a training row cannot be predicted; their
-test rows count as rows of no class. Macro averages are over the classes that have a
-training row and a test row; a class that is predicted but has no test row costs
-nothing in its own score.
+images with one label (6). The splits are random splits of all rows. This includes
+Reuters: of the split in its file only the sizes are used. Classes without a training
+row cannot be predicted; their test rows count as belonging to no class. Macro averages
+are over the classes that have a training row and a test row; a class that is predicted
+but has no test row costs nothing in its own score.
 
 **Models.** Logistic regression (standardised features; Reuters: log(1 + count) of the
 {WORDS:,} best words by chi2 in the training rows) and naive Bayes (Gaussian; Reuters:
@@ -45,23 +45,26 @@ five folds; those of the test rows from a model on all training rows.
 **Ways.**
 
 - *argmax*: the most probable class.
-- *tuned weights*: argmax(w p), w by coordinate search for the best metric on the
-  out-of-fold probabilities and labels; every step finds the best value of one weight
-  exactly, from equal weights and from inverse class sizes. *Grid*: every weight from
-  13 powers of the root of 2, 1/8 to 8, from equal weights.
+- *tuned weights*: argmax(w p), where w is found by coordinate search for the best
+  metric on the out-of-fold probabilities and labels; every step finds the best value of
+  one weight exactly, starting from equal weights and from inverse class sizes. *Grid*:
+  every weight is chosen among 13 powers of the root of 2, from 1/8 to 8, starting from
+  equal weights.
 - *decide*: `multiclass.decide` on the test rows' probabilities as they are (*raw*), or
-  calibrated on the out-of-fold ones: one *temperature*; a *sigmoid* for each class; the
-  *posterior* means of `bestcut.calibrate` for each class. Rows are normalised to sum 1.
-- *rule*: `multiclass.decide(...).rule()` of the out-of-fold probabilities, without
-  their labels, on the test rows one by one; as they are, or after temperature scaling
-  of both.
-- *oracle*: the coordinate search on the test labels themselves. It is no way to decide;
-  no weights that it missed are excluded, but it is about what weights could reach.
+  calibrated on the out-of-fold probabilities: one *temperature*; a *sigmoid* for each
+  class; the *posterior* means of `bestcut.calibrate` for each class. Rows are
+  normalised to sum 1.
+- *rule*: `multiclass.decide(...).rule()` from the out-of-fold probabilities, without
+  their labels, applied to the test rows one by one; with the probabilities as they are,
+  or after temperature scaling of both.
+- *oracle*: the coordinate search on the test labels themselves. This is not a way to
+  decide. It shows about what weights could reach; the search may have missed better
+  ones.
 
 All settings were fixed on one more random split (900), which does not count here.
-Test labels score the ways and feed the oracle, and nothing else. *±* is the standard
-error of a mean over splits of the same rows, so that it is too small for statements
-about other data."""
+Test labels are used only to score the ways and for the oracle. *±* is the standard
+error of a mean over splits of the same rows, so it is too small for statements about
+other data."""
 
 
 def load(results: Path) -> list[dict]:
@@ -213,10 +216,10 @@ def page(results: Path) -> str:
     for metric in METRICS:
         parts += [
             f"## {TITLES[metric]}",
-            "Mean realised score of argmax, and what the others have more, in "
-            "thousandths:",
+            "Mean realised score of argmax, and by how much the others are above it, "
+            "in thousandths:",
             differences(cases, metric, "argmax", WAYS[1:]),
-            "The same beside tuned weights, the exact ones:",
+            "The same compared with the exact tuned weights:",
             differences(cases, metric, "tuned weights", OURS),
             f"Cases (data set and model, with at least {ENOUGH} splits) in which the "
             f"mean difference is more than {CLEAR:g} standard errors from 0:",
@@ -231,11 +234,11 @@ def page(results: Path) -> str:
                 differences(cases, metric, "argmax", WAYS[1:], "recall"),
             ]
     parts += [
-        "## What was promised, and what came",
+        "## Expected and realised scores",
         "The expected score that `decide` states, and in brackets by how much it is "
         "above the realised one, in thousandths. Both are means over all classes with "
-        "a training row, also those without a test row (Reuters), which score what the "
-        "metric says of 0/0.",
+        "a training row, including those without a test row (Reuters), whose score is "
+        "the metric's value of 0/0.",
     ]
     for metric in METRICS:
         parts += [f"{TITLES[metric]}:", promises(cases, metric)]
@@ -243,9 +246,9 @@ def page(results: Path) -> str:
         "Log loss on the test rows, which says how good the probabilities are:",
         losses(cases),
         "## Time",
-        "Median seconds of processor time of one decision, tuning included; beside "
-        "other work on two cores. A rule decides the training rows first. Posterior "
-        "calibration is needed once for all metrics.",
+        "Median seconds of processor time of one decision, including tuning, on two "
+        "cores with other work. The time of a rule includes its decision on the "
+        "training rows. Posterior calibration is needed once for all metrics.",
     ]
     for metric in METRICS:
         parts += [f"{TITLES[metric]}:", times(cases, metric)]

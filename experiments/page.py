@@ -157,12 +157,12 @@ def _top(results: dict) -> str:
     return f"""\
 # The paper's experiments, reproduced and questioned{quick}
 
-Section 5 of the paper on its seven data sets, through the public API. `make paper`
-wrote this page, every number and figure of it. **DTA** is `bestcut.decide` on the
-probabilities of the test rows; **Baseline** the threshold 1/2; **EUM** the threshold
-with the best score on half of the training rows, for a model of the other half
-(`bestcut.empirical_threshold`). The **oracle** is the best cut of the same ranking,
-chosen with the test labels: no threshold can beat it."""
+This page repeats Section 5 of the paper on its seven data sets, through the public API.
+`make paper` wrote the page, with all its numbers and figures. **DTA** is
+`bestcut.decide` on the probabilities of the test rows. **Baseline** is the threshold
+1/2. **EUM** is the threshold with the best score on one half of the training rows, for
+a model fitted on the other half (`bestcut.empirical_threshold`). The **oracle** is the
+best cut of the same ranking, chosen with the test labels: no threshold can beat it."""
 
 
 def _findings(results: dict) -> str:
@@ -185,27 +185,27 @@ def _findings(results: dict) -> str:
 
 - **Figure 1 holds**: {draws["disagreements"]} disagreements in {draws["decisions"]:,}
   decisions of every solver on {draws["draws"]:,} random draws.
-- **The printed DTA column cannot be reproduced.** {f1_above} of its
-  {len(table_rows())} numbers for F1 are above what *any* cut of our scores reaches,
-  and {above - f1_above} of the other {total - len(table_rows())}; {above_all} are so
-  under every variant of the model we tried. Of Baseline's and EUM's numbers,
-  {others[0]} and {others[1]} are.
+- **The printed DTA column cannot be reproduced.** {f1_above} of its {len(table_rows())}
+  numbers for F1, and {above - f1_above} of its {total - len(table_rows())} other
+  numbers, are above what *any* cut of our scores reaches; {above_all} of them are above
+  it under every variant of the model that we tried. In the Baseline column {others[0]}
+  numbers are above it, in the EUM column {others[1]}.
 - **Baseline and EUM come near the printed columns**: off by {near["baseline"]:.3f} and
-  {near["eum"]:.3f} on average, Scene left out, whose printed numbers contradict each
+  {near["eum"]:.3f} on average, without Scene, whose printed numbers contradict each
   other. [How near, and why not nearer](#how-near-the-paper).
 - **Over the data sets and the paper's four metrics DTA is {versus(half)} Baseline**,
-  {gain(half)}, **and {versus(eum)} the paper's EUM**, {gain(eum)}. Besides, that EUM
-  trains on half of the rows: on the same model DTA is {versus(same)} EUM,
+  {gain(half)}, **and {versus(eum)} the paper's EUM**, {gain(eum)}. But the paper's EUM
+  trains on half of the rows: with the same model DTA is {versus(same)} EUM,
   {gain(same)}, and with all rows {versus(fair)} EUM that tunes by cross-validation,
   {gain(fair)}.
-- **Deciding for the batch pays on small ones**: over one threshold for all rows it
-  gains {signed(batch[1])} at n = {SIZES[1]}, {signed(batch[2])} at n = {SIZES[2]} and
-  {signed(batch[-1])} at n = {SIZES[-1]}.
-- **Promised ranges were {"too narrow" if raw.covered < 0.85 else "kept"}**: of 90%
-  ranges {percent(raw.covered)} held the score, {percent(sigmoid.covered)} after
-  sigmoid and {percent(isotonic.covered)} after isotonic calibration. They know the
-  chance in the labels, not the error of the model. **With `bestcut.calibrate`, which
-  knows both, {percent(posterior.covered)} did**; see
+- **Deciding for each batch helps if batches are small**: compared with one threshold
+  for all rows it gains {signed(batch[1])} at n = {SIZES[1]}, {signed(batch[2])} at
+  n = {SIZES[2]} and {signed(batch[-1])} at n = {SIZES[-1]}.
+- **Promised ranges were {"too narrow" if raw.covered < 0.85 else "kept"}**:
+  {percent(raw.covered)} of the 90% ranges held the score, {percent(sigmoid.covered)}
+  after sigmoid and {percent(isotonic.covered)} after isotonic calibration. These ranges
+  allow for chance in the labels, but not for the error of the model. **With
+  `bestcut.calibrate`, which allows for both, {percent(posterior.covered)} held**; see
   [below](#how-well-promises-were-kept) and [promises that hold](promises.md)."""
 
 
@@ -233,19 +233,19 @@ def _figure1(results: dict) -> str:
 ![Ten probabilities in decreasing order in four panels; in each the optimal positives
 are the most probable ones, and how many they are differs.](figures/paper_figure1.png)
 
-Ten standard Gaussian points in the plane, P(Y = 1 | x) a sigmoid of w·x with a
-Gaussian w; the first draw for which the four metrics need three different cuts. s*
-comes from all 2^10 predictions, each scored on all 2^10 outcomes.
+The data are ten standard Gaussian points in the plane; P(Y = 1 | x) is a sigmoid of w·x
+with a Gaussian w. This is the first draw for which the four metrics need three
+different cuts. s* is found by scoring all 2^10 predictions on all 2^10 outcomes.
 
 {table(head, rows)}
 
-On {draws["draws"]:,} more draws the same was done for the paper's four metrics, and on
-a tenth of them for {len(CATALOGUE) - len(PAPER_METRICS)} others of the catalogue:
-{draws["decisions"]:,} decisions, of which {draws["disagreements"]} had a lower
-expected score than the enumerated optimum or stated another than their own (by more
-than 1e-12). The optimum was not a cut of the ranking {draws["not_top_k"]} times.
-{draws["other_labels"]:,} decisions had other labels than the optimum listed first:
-these are ties, for example wherever precision is best."""
+We did the same on {draws["draws"]:,} more draws for the paper's four metrics, and on a
+tenth of them for {len(CATALOGUE) - len(PAPER_METRICS)} other metrics of the catalogue.
+Of these {draws["decisions"]:,} decisions, {draws["disagreements"]} had a lower expected
+score than the enumerated optimum or stated an expected score that was not their own (by
+more than 1e-12). The optimum was a cut of the ranking in all but {draws["not_top_k"]}
+cases. {draws["other_labels"]:,} decisions had other labels than the first optimum in
+the list: these are ties, for example wherever precision is best."""
 
 
 def _tables(results: dict) -> str:
@@ -255,14 +255,14 @@ def _tables(results: dict) -> str:
         f"""\
 ## Tables 1 and 2
 
-Mean ± standard deviation over {results["plan"].splits} random splits; where the split
-is the paper's (Reuters, Letters, Scene) there is one, and the deviation of EUM is over
-{results["plan"].halves} random halves. The T rule keeps {counts} of Reuters' 65
-topics, all 26 letters and all 6 scenes. "Printed" is the paper's number: {ABOVE} above
-the oracle's range (its largest value over splits, for either model), {ABOVE_ALL} also
-above it under every variant of the model [below](#how-near-the-paper). "EUM's" is the
-oracle of the scores of EUM's model. "Promised" is the expected score before any label
-is seen, with its 90% range.
+The tables show mean ± standard deviation over {results["plan"].splits} random splits.
+Where the split is the paper's (Reuters, Letters, Scene) there is only one, and the
+deviation of EUM is over {results["plan"].halves} random halves. The T rule keeps
+{counts} of Reuters' 65 topics, all 26 letters and all 6 scenes. "Printed" is the
+paper's number: {ABOVE} above the oracle's range (its largest value over splits, for
+either model), {ABOVE_ALL} also above it under every variant of the model
+[below](#how-near-the-paper). "EUM's" is the oracle for the scores of EUM's model.
+"Promised" is the expected score before any label is seen, with its 90% range.
 
 ![Scores of the three methods for each data set and metric, the oracle, and the paper's
 DTA, often to the right of the oracle.](figures/paper_tables.png)"""
@@ -307,14 +307,15 @@ def _printed(results: dict) -> str:
     return f"""\
 ### The printed numbers against each other
 
-One prediction has J = F/(2 - F), and a mean over classes lies between that and F.
-Baseline predicts the same for every metric, and EUM's best threshold is the same for
-F1 and Jaccard, so both must respect it; every row that we measure does (the run stops
-if one does not). {count["Baseline"]} rows of the printed Baseline and {count["EUM"]}
-of EUM do not: other random halves or another model were used for the two metrics. DTA
-decides for each metric by itself, so its {count["DTA"]} rows are no contradiction by
-themselves; but the labels chosen for F1 would then have had that much more Jaccard
-than those chosen for Jaccard.
+The Jaccard index J and the F1 score F of one prediction satisfy J = F/(2 - F), and a
+mean of J over classes lies between F/(2 - F) and F for the mean F. Baseline predicts
+the same for every metric, and EUM's best threshold is the same for F1 and Jaccard, so
+both must satisfy this. Every row that we measure does (the run stops if one does not).
+{count["Baseline"]} rows of the printed Baseline and {count["EUM"]} of EUM do not:
+different random halves or models were used for the two metrics. DTA decides for each
+metric by itself, so its {count["DTA"]} rows are not a contradiction by themselves. But
+they would mean that the labels chosen for F1 had a higher Jaccard index than the labels
+chosen for Jaccard.
 
 {table(head, rows)}"""
 
@@ -343,11 +344,11 @@ def _nearness(results: dict) -> str:
 {near}
 
 The paper does not say how features were scaled, how strong the penalty was, whether
-the intercept was penalised, which class of the two was positive, and, for four of the
+the intercept was penalised, which of the two classes was positive, and, for four of the
 sets, which rows were used. Each variant changes one or two of these, for Baseline
-(shown, T = 1) and EUM; "off by" is the mean absolute difference from the printed
-column over the four metrics and all rows of the data set. They explain; nothing else
-on this page uses them.
+(shown, T = 1) and EUM; "off by" is the mean absolute difference from the printed column
+over the four metrics and all rows of the data set. The variants only explain; nothing
+else on this page uses them.
 
 {table(head, rows)}
 
@@ -376,13 +377,13 @@ def _scene_and_webpage(results: dict) -> str:
     return f"""\
 - **Reuters**: with LIBLINEAR's penalty on the intercept, F1 of Baseline is
   {ours("reuters", "f1", liblinear)} (printed {reuters["f1"]}) and AM
-  {ours("reuters", am, liblinear)} ({reuters[am]}): likely what was used. It pulls the
-  probabilities of rare topics towards 1/2.
+  {ours("reuters", am, liblinear)} ({reuters[am]}): the paper probably used this
+  penalty. It pulls the probabilities of rare topics towards 1/2.
 - **Scene**: the printed AM ({scene[am]}), Jaccard ({scene["jaccard"]}) and G-TP/PR
-  ({scene[g]}) are those of a model that hardly ever says yes, as ours at a strong
-  penalty on features as they are: AM {ours("scene", am, weak[0])} at C = 0.001,
-  {ours("scene", am, weak[1])} at 0.01. The printed F1 ({scene["f1"]}) is of another
-  model, near ours ({ours("scene", "f1")}).
+  ({scene[g]}) are those of a model that hardly ever predicts positive, such as ours
+  with a strong penalty on unscaled features: AM {ours("scene", am, weak[0])} at
+  C = 0.001, {ours("scene", am, weak[1])} at 0.01. The printed F1 ({scene["f1"]}) comes
+  from another model, and is near ours ({ours("scene", "f1")}).
 - **Webpage**: the printed F1 ({webpage["f1"]}) is near ours ({ours("webpage", "f1")}),
   but the printed Jaccard goes with an F1 of {goes_with:.4f}. AM {webpage[am]} and
   G-TP/PR {webpage[g]} are near a model that is hardly regularised
@@ -430,8 +431,9 @@ def _calibrated(results: dict) -> str:
 DTA trusts probabilities, so they were calibrated on five folds of the training rows:
 by a sigmoid and by isotonic regression (`CalibratedClassifierCV`, `ensemble=False`),
 and by the posterior of `bestcut.calibrate` on the out-of-fold scores, whose promised
-range holds the error of the calibration too. EUM only ranks and stays as it is; so
-does the oracle of a sigmoid. `bestcut.calibration_check` finds the test labels to fit
+range also allows for the error of the calibration. EUM uses only the ranking, so it
+does not change; nor does the oracle after a sigmoid. `bestcut.calibration_check` finds
+that the test labels fit the probabilities in
 {_list([f"{percent(share_calibrated(cells, k))} ({_kind(k)})" for k in CALIBRATIONS])}
 of the {len(cells)} problems at the 5% level.
 
@@ -504,15 +506,15 @@ def _comparison(results: dict) -> str:
 ## DTA against the others
 
 {len(cells)} problems: every class kept at T = 1, every split. The mean is over data
-sets, each counting once, and its range that of a t-test over the {len(DATA_SETS)} of
+sets, each counting once, and its range comes from a t-test over the {len(DATA_SETS)} of
 them, since classes and splits of one set are not independent.
 
 {table(head, rows)}
 
 The paper's EUM trains on half of the rows. The third block gives DTA the same model:
-what is left is the difference between the two ways to cut. The fourth gives EUM all
-rows, its threshold tuned on out-of-fold probabilities. Mean difference over the four
-metrics:
+what remains is the difference between the two ways to cut. The fourth gives EUM all
+rows, and tunes its threshold on out-of-fold probabilities. The mean differences over
+the four metrics are:
 
 {table(["", *PAIRS.values()], by_set)}"""
 
@@ -561,7 +563,7 @@ range held the score.](figures/paper_sizes.png)
 Random subsamples of the test rows, {results["plan"].size_draws} of each size for each
 problem with at least 1% positives; {titles}, whose test sets are large enough for
 every size, each counting once. A batch without positives scores 0 in F1, Jaccard and
-G-TP/PR whatever is done. The last block is what deciding for each batch anew gains
+G-TP/PR whatever is predicted. The last block shows what deciding for each batch gains
 over one threshold for all:
 
 {table(["DTA against", "metric", *(f"n = {n}" for n in SIZES)], rows)}"""
@@ -589,22 +591,23 @@ def _promises(results: dict) -> str:
     return f"""\
 ## How well promises were kept
 
-![Promised F1 against what came: circles around the diagonal, some of rare classes far
+![Promised F1 against realised F1: circles around the diagonal, some of rare classes far
 from it.](figures/paper_promises.png)
 
-The share of scores inside the promised 90% range, for the paper's four metrics on all
-{len(cells)} problems, and the mean of score less promise. "Fits" is the share of
-problems where the test labels fit the probabilities (`calibration_check`, 5%).
+The table shows the share of scores inside the promised 90% range, for the paper's four
+metrics on all {len(cells)} problems, and the mean of the score minus the promised
+score. "Fits" is the share of problems in which the test labels fit the probabilities
+(`calibration_check`, 5%).
 
 {table(head, rows)}
 
 Of the {raw.n} scores, {percent(raw.too_low)} were below the range and
-{percent(raw.too_high)} above. The range holds the chance in the labels given right
-probabilities; it shrinks as the batch grows, while the error of the model stays. So
-small batches keep the promise ({percent(small)} at n = {SIZES[0]}) and large ones
-break it ({percent(large)} at n = {SIZES[-1]}). The posterior adds the error of the
-calibration, and its ranges hold {percent(posterior.covered)}; its
-[own page](promises.md) has more models and batch sizes."""
+{percent(raw.too_high)} above. The range covers chance in the labels, if the
+probabilities are right. It shrinks as the batch grows, while the error of the model
+stays. So small batches keep the promise ({percent(small)} at n = {SIZES[0]}) and large
+ones break it ({percent(large)} at n = {SIZES[-1]}). The posterior adds the error of the
+calibration, and its ranges hold {percent(posterior.covered)}; its [own
+page](promises.md) has more models and batch sizes."""
 
 
 def _scale(results: dict) -> str:
@@ -648,10 +651,10 @@ def _scale(results: dict) -> str:
 
 {TIMINGS[1]}
 
-Our implementations of the paper's algorithms, in NumPy. Beyond its time, Algorithm 1
-would need some {gigabytes:.1f} GB for each table of the middle cuts. The extrapolation
-takes the stated power of n from the largest size that was run, and is good to a factor
-of two or so."""
+The times are those of our implementations of the paper's algorithms, in NumPy. Besides
+its time, Algorithm 1 would need some {gigabytes:.1f} GB for each table of the middle
+cuts. The extrapolation uses the stated power of n, from the largest size that was run.
+It is accurate to about a factor of two."""
 
 
 def _time(seconds: float) -> str:
@@ -678,26 +681,28 @@ def _protocol(results: dict) -> str:
 ## Protocol, and what to doubt
 
 - **Model**: L2 logistic regression, intercept not penalised; features standardised on
-  the training rows, except Reuters (raw counts) and Webpage (binary), which are as
-  they are. C from {{{", ".join(f"{C:g}" for C in GRID)}}} by log loss over three folds
-  of the training rows, for each problem and for each of EUM's halves; it was {counts}.
-  A class with one training positive has C = 1 and is not calibrated.
+  the training rows, except Reuters (raw counts) and Webpage (binary), which are not
+  scaled. C is chosen from {{{", ".join(f"{C:g}" for C in GRID)}}} by log loss over
+  three folds of the training rows, for each problem and for each of EUM's halves. It
+  was {counts}. A class with one training positive has C = 1 and is not calibrated.
 - **Splits**: Reuters, Letters and Scene (the {2230} images with one label) as
   published. Webpage, Spambase, Breast Cancer: random splits of the paper's sizes, not
   stratified (Webpage: {np.mean(rare):.0f} training positives on average; the paper had
-  about 182). Image: random ones too, since the published splits were not at hand; the
-  one in the file is among the variants, and some rows of Image are copies of others.
-- **EUM's halves** are random with the positives divided evenly; of an odd number the
-  model gets the larger part. Where no positive is left for the threshold, all are
-  equal and 1/2 is taken.
-- **Macro averages**: the range promised for one takes classes as independent and their
-  mean as normal. 0/0 counts as 0.
+  about 182). Image: random splits too, since the published splits were not available;
+  the split in the file is among the variants, and some rows of Image are copies of
+  others.
+- **EUM's halves** are random with the positives divided evenly; if their number is odd,
+  the model gets the larger part. Where no positive is left to choose the threshold, all
+  thresholds are equally good and 1/2 is taken.
+- **Macro averages**: the promised range of a macro average assumes that classes are
+  independent and that their mean is normal. 0/0 counts as 0.
 - **The rows of one data set are not many experiments.** Random splits share rows, so
   the deviation over splits says how much a split matters, not how sure a mean is.
 - **Repeat it**: `make paper` needs the files of `../shared/data` (or `DATA=FOLDER`),
-  checks their sha256, and writes the same bytes again, but for the times above. One
-  seed; `experiments/.cache` keeps finished cells. `make paper QUICK=1` runs a small
-  part and leaves this page alone. `python -m experiments --fetch FOLDER` gets Letters,
-  Spambase and Breast Cancer from OpenML (6, 44, 15) and holds them against our values;
-  written without access to OpenML, so untried there. The others are not on OpenML in
-  this form; without a file the command says where it comes from."""
+  checks their sha256, and writes the same bytes again, except for the times above.
+  There is one seed, and `experiments/.cache` keeps finished cells. `make paper QUICK=1`
+  runs a small part and leaves this page alone. `python -m experiments --fetch FOLDER`
+  gets Letters, Spambase and Breast Cancer from OpenML (6, 44, 15) and compares them
+  with our values; this was written without access to OpenML and has not been tried
+  there. The other data sets are not on OpenML in this form; if a file is missing, the
+  command says where it comes from."""

@@ -83,6 +83,15 @@ def test_predictions_are_told_what_they_are_worth(payments):
     assert [row["metric"] for row in alone] == [FORMULA]
 
 
+@pytest.mark.parametrize("metrics", [[], ["--metric", "f1"], ["--metric", "f1,mcc"]])
+def test_the_table_shows_the_worth_as_money_beside_any_metrics(payments, metrics):
+    arguments = ["payments.csv", "--proba", "p", "--pred", "held", "--worth", FORMULA]
+    run = call("expect", *arguments, *metrics)
+    score = bestcut.score_distribution(P, HELD, UTILITY)
+    money = [f"{x:,.2f}" for x in (score.mean, *score.interval(0.9))]
+    assert run.stdout.splitlines()[-1].split()[-3:] == money
+
+
 def test_scores_may_be_calibrated_first(payments):
     rng = np.random.default_rng(0)
     score = rng.random(300)
