@@ -1,7 +1,7 @@
-"""What the command `bestcut` begins with.
+"""The first code that the command `bestcut` runs.
 
-It stands outside the package, as `import bestcut` takes some tenths of a second, in
-which Ctrl-C is to be answered by one line, too.
+It is outside the package, because `import bestcut` takes some tenths of a second, and
+Ctrl-C must print one line in this time, too.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def main() -> None:
         interrupted = True
         raise KeyboardInterrupt
 
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as nohup and & set it
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # nohup and & ignore it
         signal.signal(signal.SIGINT, note)
     try:
         from bestcut.cli import main as run
     except BaseException:
-        if not interrupted:  # packages make another error of an interruption
+        if not interrupted:  # packages may turn an interruption into another error
             raise
         sys.stderr.write("bestcut: interrupted; no file was written.\n")
         sys.exit(130)

@@ -139,7 +139,7 @@ WAYS_OUT = {
     ),
     "constraint": (
         lambda: bestcut.decide([0.5], at_least={UPSIDE_DOWN: 0.1}),
-        "Leave it out: a prediction that is no cut of the ranking may be needed to "
+        "Leave it out: a prediction that is not a cut of the ranking may be needed to "
         "satisfy it.",
     ),
     "summary": (

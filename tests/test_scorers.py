@@ -193,7 +193,8 @@ def test_other_averages_are_refused_at_once(average):
 
 def test_a_mean_over_classes_has_no_positive_class():
     message = (
-        "`pos_label` must be None with average='macro', which takes each class against "
+        "`pos_label` must be None with average='macro', which scores each class "
+        "against "
         "the rest; got 'spam'. Leave one of the two out."
     )
     with pytest.raises(ValueError, match=re.escape(message)):

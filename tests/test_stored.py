@@ -34,11 +34,11 @@ def test_the_header_is_little_endian_and_holds_the_checksum_of_the_body():
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda data: data[:22], "it has 22 bytes, fewer than a header"),
+        (lambda data: data[:22], "it has 22 bytes, which is less than a header"),
         (lambda data: b"c" + data[1:], "it begins with something else"),
         (
             lambda data: data[:16] + b"\3" + data[17:],
-            "it is of version 3, and this one reads 2",
+            "it has version 3, but only 2 can be read",
         ),
         (lambda data: data + b"d", "it is too long"),
         (lambda data: data[:-1] + b"d", "its checksum is wrong"),

@@ -83,13 +83,13 @@ class ExpectedScoreCurve:
 
 
 class Ranking:
-    """Probabilities, and the same in descending order once they are needed so."""
+    """Probabilities, which are sorted when their descending order is needed."""
 
     def __init__(self, p: FloatArray) -> None:
         self._p = p
 
     def keep(self) -> None:
-        """Be independent of the array that was given, which its owner may change."""
+        """Copy the given array, because its owner may change it."""
         if "eta" not in self.__dict__:
             self._p = self._p.copy()
 
@@ -116,7 +116,7 @@ class Ranking:
 
 
 class DrawnRanking:
-    """The same for draws of the probabilities, in the order of their means."""
+    """A ranking for draws of the probabilities, in the order of their means."""
 
     def __init__(self, p: UncertainProbabilities) -> None:
         self._p = p
@@ -144,7 +144,7 @@ class DrawnRanking:
 
 
 class GainRanking:
-    """Rows in the order of their expected gains, which probabilities do not tell."""
+    """Rows in the order of their expected gains, not of their probabilities."""
 
     thresholds: FloatArray | None = None
 
@@ -153,7 +153,7 @@ class GainRanking:
 
     @property
     def eta(self) -> FloatArray:
-        """Refuse to give probabilities in an order that is not theirs."""
+        """Refuse, because the rows are not in the order of their probabilities."""
         raise errors.no_cut_to_show()
 
     def curve(self, metric: Any, solver: str) -> tuple[FloatArray, float]:
@@ -177,25 +177,26 @@ class Decision(Predicted):
         How many are positive.
     threshold : float or None
         Smallest probability predicted positive; inf when none is. None for a
-        `bestcut.RowUtility`: its best rows are no cut of the probabilities.
+        `bestcut.RowUtility`: its best rows are not a cut of the probabilities.
     expected_score : float
         Expected metric of `labels`.
     error : float
         Bound on the numerical error of `expected_score`.
     gap : float
-        Every allowed prediction's expected score (with another goal: goal value) is at
-        most this one's plus `error` plus `gap`, proved for this n (a loss: at least
-        this one's less both). Rounding at most where every cut was looked at.
+        A proved bound: no allowed prediction has an expected score (with another goal:
+        a goal value) above this decision's plus `error` plus `gap`, for this n. For a
+        loss, none has one below this decision's minus both. Where every cut was looked
+        at, the gap is at most rounding.
     gap_scope : str
         ``"predictions"``: the gap holds for all allowed predictions. ``"cuts"``: the
-        metric could not be shown never to fall when TP rises, for this n, and the gap
-        holds for the cuts of the ranking.
+        gap holds only for the cuts of the ranking, because it could not be proved that
+        the metric never falls when TP rises, for this n.
     metric : Metric or RowUtility
         What was maximised (a loss: minimised).
     solver : str
         Which solver was chosen; for a RowUtility ``"gains"``.
     goal : Goal
-        What was made large; the expected score unless another goal was given.
+        What was maximised; the expected score unless another goal was given.
     goal_value : float
         Its value: the expected score, a probability or a quantile.
     curve : ExpectedScoreCurve
@@ -222,7 +223,7 @@ class Decision(Predicted):
 
     @property
     def _draws(self) -> Draws | None:
-        """The draws of the probabilities in the order of the ranking, if there are."""
+        """The draws of the probabilities in the order of the ranking, or None."""
         ranking = self._ranking
         return ranking._p._ranked if isinstance(ranking, DrawnRanking) else None
 
@@ -298,30 +299,30 @@ def decide(
     ----------
     y_proba : array-like of shape (n,) or UncertainProbabilities
         Calibrated probability of each instance to be positive. Labels are taken to be
-        independent given these. Or draws of these probabilities, from
-        `bestcut.calibrate` for example: then expected scores are means over draws.
+        independent given these probabilities. Or draws of the probabilities, for
+        example from `bestcut.calibrate`: then expected scores are means over draws.
     metric : str, Metric or RowUtility, default="f1"
         What to maximise: one of `bestcut.metrics.names`, or a metric of your own. A
         loss is minimised. With a `bestcut.RowUtility`, which has amounts for each row,
-        the rows with the largest expected gains are taken, as long as these are above
-        0; `goal`, `at_least` and `solver` do not apply then.
+        the rows with the largest expected gains are taken, as long as the gains are
+        above 0; `goal`, `at_least` and `solver` must then be left out.
     goal : Goal, default=Mean()
-        What to make large: ``bestcut.goals.Mean()``, the expected score;
+        What to maximise: ``bestcut.goals.Mean()``, the expected score;
         ``ProbAtLeast(c)``, the probability of a score of c or more; ``Quantile(q)``,
         the score's q-quantile, which is cautious for small q.
     at_least : mapping of str or Metric to float or Certain, optional
-        The least expected value of other metrics, for example ``{"precision": 0.9}``;
-        or what their value in this batch must reach, and with which probability:
-        ``{"precision": bestcut.Certain(0.9, probability=0.95)}``; or a list of such
-        conditions. They must satisfy the ranking principle too.
+        The least expected value of other metrics, for example ``{"precision": 0.9}``.
+        Or the value that they must reach in this batch with some probability:
+        ``{"precision": bestcut.Certain(0.9, probability=0.95)}``. Or a list of such
+        conditions. These metrics must satisfy the ranking principle too.
     min_positives, max_positives : int, optional
         Bounds on how many instances may be predicted positive.
     solver : str, default="auto"
-        ``"auto"`` is ``"sweep"``, which takes any metric that qualifies and time
-        proportional to n after a sort, and for half a million instances or more
-        ``"summary"``, which sorts only what is near the cut. ``"quadratic"`` and
-        ``"cubic"`` are the paper's algorithms, ``"exhaustive"`` looks at all label
-        vectors. Draws of probabilities have a way of their own, ``"mixture"``.
+        ``"auto"`` is ``"sweep"``, which takes any metric that qualifies, and after a
+        sort needs time proportional to n. For half a million instances or more it is
+        ``"summary"``, which sorts only the probabilities near the cut. ``"quadratic"``
+        and ``"cubic"`` are the paper's algorithms, and ``"exhaustive"`` looks at all
+        label vectors. Draws of probabilities have their own solver, ``"mixture"``.
 
     Returns
     -------
@@ -334,16 +335,17 @@ def decide(
     InvalidProbabilityError
         If an entry of `y_proba` is NaN or outside [0, 1].
     SolverMismatchError
-        If the metric does not satisfy the ranking principle, or lacks what the chosen
-        solver needs; or if a metric in `at_least` does not satisfy the principle.
+        If the metric or a metric in `at_least` does not satisfy the ranking principle,
+        or if the metric lacks what the chosen solver needs.
     InfeasibleError
         If no prediction satisfies `at_least`; the message says what can be reached.
 
     Notes
     -----
-    Cuts whose expected scores differ by less than ``error`` are as good as each other,
-    and any of them may be taken. Where the cut falls inside a tie of probabilities, the
-    earliest in input order are positive. An empty input gives an empty decision.
+    Cuts whose expected scores differ by less than ``error`` are equally good, and any
+    of them may be taken. If the cut falls inside a tie of probabilities, the earliest
+    of the tied instances in input order are positive. An empty input gives an empty
+    decision.
 
     Examples
     --------
@@ -413,7 +415,7 @@ def decide(
 
 
 def _check_of_rows(goal: Goal, at_least: Any, solver: str) -> None:
-    """Refuse what is not proved, or makes no sense, where rows have amounts."""
+    """Refuse options that are not proved, or make no sense, where rows have amounts."""
     if goal != _MEAN:
         raise errors.only_mean_of_rows(argument="goal")
     if check_floors(at_least):
@@ -425,7 +427,7 @@ def _check_of_rows(goal: Goal, at_least: Any, solver: str) -> None:
 def _decide_rows(
     y_proba: Any, utility: RowUtility, min_positives: int, max_positives: int | None
 ) -> Decision:
-    """Decide where every row has amounts of its own."""
+    """Decide where every row has its own amounts."""
     drawn = isinstance(y_proba, UncertainProbabilities)
     p = y_proba.mean if drawn else check_probabilities(y_proba).copy()
     low, high = check_bounds(min_positives, max_positives, p.size)
@@ -481,9 +483,10 @@ def _decide_drawn(
 ) -> Decision:
     """Decide for draws of the probabilities.
 
-    Every draw is best served by its own top-k. Where all rank alike that is one
-    prediction, and the best cut is the best of all; where they do not, the mean of what
-    each draw's own top-k would be worth bounds every prediction of k (Lemma 17).
+    The best prediction for one draw is its own top-k. If all draws rank alike, all
+    these are one prediction, and the best cut is the best of all predictions. If they
+    do not, the mean over draws of the score of each draw's own top-k bounds every
+    prediction of k (Lemma 17).
     """
     ranked, n = p._cuts, len(p)
     ranking = DrawnRanking(p)
@@ -548,7 +551,7 @@ def _gap_of_rankings(
 
 
 def _can_be_feasible(own: RankedDraws, floors: Floors, bounds: tuple[int, int]) -> bool:
-    """Return whether a prediction that is no cut could satisfy the constraints."""
+    """Return whether a prediction that is not a cut could satisfy the constraints."""
     try:
         _feasible(None, own, floors, *bounds)
     except InfeasibleError:
@@ -573,8 +576,8 @@ def check_floors(at_least: Any) -> Floors:
             raise errors.constrained_loss(metric.name)
         require_ranking(
             metric,
-            way_out="Leave it out: a prediction that is no cut of the ranking may be "
-            "needed to satisfy it.",
+            way_out="Leave it out: a prediction that is not a cut of the ranking may "
+            "be needed to satisfy it.",
             role="`at_least` metric",
         )
         floors.setdefault(metric, []).extend(
@@ -589,8 +592,8 @@ def _feasible(
 ) -> BoolArray:
     """Return which cuts satisfy all constraints, refusing if none does.
 
-    `eta` are the probabilities in descending order, if they are known: `draws` is one
-    draw then.
+    If the probabilities are known, `eta` holds them in descending order, and `draws` is
+    one draw.
     """
     within = cuts_between(low, high, draws.n)
     allowed = within.copy()
@@ -616,7 +619,7 @@ def _expectedly(
     floor: float,
     within: BoolArray,
 ) -> tuple[BoolArray, float, int]:
-    """Return which cuts have an expected value, the most there is, and where."""
+    """Return which cuts reach an expected value, the largest value, and its cut."""
     if eta is not None:
         curve = select_solver("auto", metric, eta.size).curve(eta, metric)
         value, error = curve.expected_score, curve.error
@@ -631,7 +634,10 @@ def _expectedly(
 def _certainly(
     draws: RankedDraws, metric: Metric, floor: Certain, within: BoolArray
 ) -> tuple[BoolArray, float, int]:
-    """Return which cuts reach a score surely enough; if none, what can be reached."""
+    """Return which cuts reach a score surely enough, or the most that can be reached.
+
+    The most is the largest probability of reaching the score, and its cut.
+    """
     cuts = MixtureCuts(draws, metric)
     score, probability = float(floor.score), float(floor.probability)
     reached = cuts_that_reach(cuts, score, probability, within)

@@ -1,7 +1,7 @@
 """The threshold with the best metric on labelled data: empirical utility (EUM).
 
-What the paper compares its decisions with: Koyejo et al. (2014) and Narasimhan et al.
-(2014) tune one threshold on labelled data and keep it.
+The paper compares its decisions with this method: Koyejo et al. (2014) and Narasimhan
+et al. (2014) tune one threshold on labelled data and keep it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bestcut._validation import (
 )
 from bestcut.metrics import Metric, get
 
-# Values closer than this share of the largest are equal: metrics round.
+# Values closer than this share of the largest count as equal, because metrics round.
 _ROUNDING = 16 * EPS
 
 
@@ -33,7 +33,8 @@ class EmpiricalThreshold:
     threshold : float
         Instances with this score or a larger one are positive; inf if none should be.
     score : float
-        The metric on the data it was tuned on, too good by as much as was tuned.
+        The metric on the data that the threshold was tuned on. It is too optimistic
+        for new data.
     n_positive : int
         How many of these instances are predicted positive.
     metric : Metric
@@ -70,8 +71,8 @@ def empirical_threshold(
     sample_weight : array-like of shape (n,), optional
         How often each instance counts in the confusion matrix.
     near : float, default=0.5
-        Among thresholds that are equally good, the one nearest to this; 0 suits a
-        decision function.
+        Among thresholds that are equally good, the one nearest to this number is
+        taken; 0 suits a decision function.
 
     Returns
     -------
@@ -80,8 +81,9 @@ def empirical_threshold(
 
     Notes
     -----
-    A threshold takes all of a tie of scores or nothing of it. Between two scores any
-    threshold does the same: it is `near` if that is between them, or halfway.
+    A threshold takes all instances of a tie of scores or none of them. All thresholds
+    between two scores do the same: `near` is taken if it is between them, and otherwise
+    the number halfway.
 
     Examples
     --------
@@ -128,7 +130,8 @@ def empirical_threshold(
 def threshold_between(low: float, high: float, near: float) -> float:
     """Return a threshold above `low` and at most `high`.
 
-    It is `near` if that will do, or else halfway; at an open end, the other end.
+    It is `near` if that is in this range, and otherwise the number halfway. If one of
+    them is infinite, it is the other one.
     """
     if low < near <= high:
         return near

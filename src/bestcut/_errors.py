@@ -1,9 +1,10 @@
-"""Every exception, and the sentences that refuse something.
+"""Every exception, and every sentence of an error.
 
-A sentence names the argument, the rule, the first offender and the cure. It is a
-function that returns the exception, and is raised where the rule is broken:
-``raise errors.not_whole(name, value)``. Files have theirs in `files/_errors.py`,
-formulas theirs in the parser, for they name a place.
+A sentence names the argument, the rule, the first offender and the cure. Each sentence
+is a function that returns the exception. The code that finds the rule broken raises
+it: ``raise errors.not_whole(name, value)``. The sentences about files are in
+`files/_errors.py`, and those about formulas are in the parser, because they also name
+a place in the file or in the formula.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class InvalidProbabilityError(ValueError):
 
 
 class SolverMismatchError(ValueError):
-    """The metric or the size lacks something the chosen solver relies on."""
+    """The chosen solver needs something that the metric or the size does not have."""
 
 
 class InfeasibleError(ValueError):
@@ -34,7 +35,7 @@ class InfeasibleError(ValueError):
     Attributes
     ----------
     problem : int or None
-        Of many problems that are decided together, the first for which that is so.
+        The first problem without such a prediction, where many are decided together.
     """
 
     problem: int | None = None
@@ -53,11 +54,11 @@ class FileError(ValueError):
 
 
 class NotFollowedError(TypeError):
-    """A formula does something for which there is no rule; users never see it."""
+    """A formula does something for which there is no rule. Users never see this."""
 
 
 class ExpressionError(ValueError):
-    """A formula that is not understood."""
+    """A formula cannot be understood."""
 
 
 # --- phrases that sentences share ----------------------------------------------------
@@ -72,10 +73,10 @@ def _first(name: str, array: Any, bad: BoolArray) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Return a value as code would write it, or what it is if that were long."""
+    """Return a value as code would write it, or its kind and size if that is long."""
     try:
         size = 0 if isinstance(value, str | bytes) else len(value)
-    except TypeError:  # of what has no length
+    except TypeError:  # the value has no length
         size = 0
     text = "" if size > _MOST_SHOWN else " ".join(repr(value).split())
     if text and (len(text) <= _LONGEST or not size):
@@ -85,7 +86,7 @@ def _shown(value: Any) -> str:
 
 
 def _apart(value: float, other: float) -> tuple[str, str]:
-    """Return two numbers with the digits that tell them apart, six at least."""
+    """Return two numbers with the digits that tell them apart, at least six."""
     for digits in range(6, 18):
         shown = f"{value:.{digits}g}", f"{other:.{digits}g}"
         if shown[0] != shown[1]:
@@ -103,7 +104,7 @@ def _as_keywords(values: Mapping[str, float]) -> str:
 
 
 def _joined(*sentences: str) -> str:
-    """Return the sentences in a row; a cure may be empty."""
+    """Return the sentences one after the other; a cure may be empty."""
     return " ".join(filter(None, sentences))
 
 
@@ -118,7 +119,7 @@ def unknown_attribute(name: str) -> AttributeError:
 def unknown_name(
     kind: str, given: Any, known: Iterable[str], hints: dict[str, str] | None = None
 ) -> ValueError:
-    """Return the refusal of a name that nobody knows, with the nearest ones."""
+    """Return the refusal of an unknown name, with the most similar known ones."""
     names = sorted(known)
     near: list[str] = []
     if isinstance(given, str):
@@ -142,7 +143,7 @@ def wrong_kind(name: str, kind: str, value: Any, cure: str = "") -> TypeError:
 
 
 def not_callable(name: str, function: Any) -> TypeError:
-    """Return the refusal of what cannot be called."""
+    """Return the refusal of a value that cannot be called."""
     return TypeError(f"`{name}` must be callable; got {_shown(function)}.")
 
 
@@ -156,7 +157,7 @@ def package_missing(needed_by: str, package: str, extra: str) -> ImportError:
 
 
 def not_real(name: str, value: Any) -> TypeError:
-    """Return the refusal of what is no real number."""
+    """Return the refusal of a value that is not a real number."""
     return TypeError(f"`{name}` must be a real number; got {_shown(value)}.")
 
 
@@ -168,13 +169,13 @@ def not_finite(name: str, value: Any) -> ValueError:
 def too_large(name: str, value: Any, largest: float) -> ValueError:
     """Return the refusal of a number whose products would overflow."""
     return ValueError(
-        f"`{name}` must be at most {largest:g} in size; got {_shown(value)}. Sums over "
-        "instances would overflow. Choose a larger unit."
+        f"`{name}` must lie between -{largest:g} and {largest:g}; got {_shown(value)}. "
+        "Otherwise sums over instances would overflow. Choose a larger unit."
     )
 
 
 def not_whole(name: str, value: Any) -> TypeError:
-    """Return the refusal of what is no whole number."""
+    """Return the refusal of a value that is not a whole number."""
     return TypeError(f"`{name}` must be a whole number; got {_shown(value)}.")
 
 
@@ -199,7 +200,7 @@ def not_a_rate(name: str, value: Any) -> ValueError:
 
 
 def not_four_numbers(name: str, values: Any) -> ValueError:
-    """Return the refusal of coefficients that are not four."""
+    """Return the refusal of more or fewer than four coefficients."""
     return ValueError(
         f"`{name}` must be a tuple of four numbers; got {_shown(values)}."
     )
@@ -221,7 +222,7 @@ def ragged(name: str) -> ValueError:
 
 
 def not_real_numbers(name: str, dtype: Any, first: Any, cure: str = "") -> TypeError:
-    """Return the refusal of an array of something else than real numbers."""
+    """Return the refusal of an array that does not hold real numbers."""
     return TypeError(
         _joined(
             f"`{name}` must hold real numbers; got dtype {dtype} "
@@ -232,57 +233,58 @@ def not_real_numbers(name: str, dtype: Any, first: Any, cure: str = "") -> TypeE
 
 
 def not_one_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
-    """Return the refusal of an array that is no column."""
+    """Return the refusal of an array that is not one column."""
     if len(shape) == 2 and shape[1] == 2:
-        cure = f"Take the positive class's column: `{name}[:, 1]`."
+        cure = f"Pass the column of the positive class: `{name}[:, 1]`."
     elif name == "y_proba" and len(shape) == 2 and shape[1] > 2:
         cure = (
-            "For one class per row call `bestcut.multiclass.decide`, for a set of "
-            "labels per row `bestcut.multilabel.decide`, and for a problem in each row "
-            "`bestcut.decide_each`."
+            "For one class per row call `bestcut.multiclass.decide`. For a set of "
+            "labels per row call `bestcut.multilabel.decide`. If each row is a problem "
+            "of its own, call `bestcut.decide_each`."
         )
     else:
-        cure = f"Flatten it with `np.ravel({name})` if it is one problem."
+        cure = f"If it is one problem, flatten it with `np.ravel({name})`."
     return ValueError(f"`{name}` must be 1-D; got shape {shape}. {cure}")
 
 
 def not_draws_by_instance(shape: tuple[int, ...]) -> ValueError:
-    """Return the refusal of draws that are no matrix."""
-    cure = "For one draw pass `[draws]`." if len(shape) == 1 else ""
+    """Return the refusal of draws that are not a matrix."""
+    cure = "For a single draw pass `[draws]`." if len(shape) == 1 else ""
     return ValueError(
         _joined(
-            "`draws` must be 2-D, a row for each draw and a column for each instance; "
-            f"got shape {shape}.",
+            "`draws` must be 2-D, with a row for each draw and a column for each "
+            f"instance; got shape {shape}.",
             cure,
         )
     )
 
 
 def not_a_column() -> TypeError:
-    """Return the refusal of draws where known probabilities are wanted."""
+    """Return the refusal of draws where known probabilities are needed."""
     return TypeError(
-        "UncertainProbabilities are draws, not one number for each instance, and are "
-        "not taken here. Pass their means, `.mean`, to go on as if these were right."
+        "UncertainProbabilities hold many draws, but one number for each instance is "
+        "needed here. Pass `.mean` to treat the mean probabilities as exactly right."
     )
 
 
 def no_rows_of_draws() -> ValueError:
     """Return the refusal of probabilities without a single draw."""
     return ValueError(
-        "`draws` must have at least one row, a draw of all probabilities; it has none."
+        "`draws` must have at least one row, which is one draw of all probabilities; "
+        "it has none."
     )
 
 
 def not_two_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
-    """Return the refusal of an array that is no matrix of problems."""
+    """Return the refusal of an array that is not a matrix of problems."""
     return ValueError(
-        f"`{name}` must be 2-D, a problem in each row; got shape {shape}. "
+        f"`{name}` must be 2-D, with one problem in each row; got shape {shape}. "
         "For problems of different sizes pass a flat array and `groups`."
     )
 
 
 def wrong_length(name: str, n: int, shape: tuple[int, ...]) -> ValueError:
-    """Return the refusal of an array that has not n entries."""
+    """Return the refusal of an array that does not have n entries."""
     return ValueError(f"`{name}` must have shape ({n},); got shape {shape}.")
 
 
@@ -290,7 +292,7 @@ def holds_nan(name: str, array: Any, bad: BoolArray) -> ValueError:
     """Return the refusal of NaN where it has no meaning."""
     return ValueError(
         f"`{name}` must not hold NaN; got {_first(name, array, bad)} "
-        f"({_how_many(bad)}). Drop or fill them first."
+        f"({_how_many(bad)}). Drop or fill these entries first."
     )
 
 
@@ -305,13 +307,13 @@ def holds_infinity(name: str, array: Any, bad: BoolArray) -> ValueError:
 def holds_too_large(name: str, array: Any, bad: BoolArray) -> ValueError:
     """Return the refusal of numbers whose products would overflow."""
     return ValueError(
-        f"`{name}` must hold numbers of at most 1e+150 in size; got "
-        f"{_first(name, array, bad)}{_how_many(bad)}. Choose a larger unit."
+        f"`{name}` must hold numbers between -1e+150 and 1e+150; got "
+        f"{_first(name, array, bad)} ({_how_many(bad)}). Choose a larger unit."
     )
 
 
 def not_weights(name: str, array: Any, bad: BoolArray) -> ValueError:
-    """Return the refusal of what cannot be weights."""
+    """Return the refusal of values that cannot be weights."""
     return ValueError(
         f"`{name}` must hold finite numbers that are not negative; got "
         f"{_first(name, array, bad)}."
@@ -319,16 +321,18 @@ def not_weights(name: str, array: Any, bad: BoolArray) -> ValueError:
 
 
 def not_counts_from_0(name: str, array: Any, bad: BoolArray) -> ValueError:
-    """Return the refusal of something that counts nothing."""
+    """Return the refusal of values that are not counts."""
     return ValueError(
-        f"`{name}` must hold whole numbers from 0 on; got {_first(name, array, bad)}."
+        f"`{name}` must hold whole numbers of at least 0; got "
+        f"{_first(name, array, bad)}."
     )
 
 
 def not_multiplicities(name: str, array: Any, bad: BoolArray) -> ValueError:
-    """Return the refusal of what cannot say how often something occurs."""
+    """Return the refusal of values that cannot say how often something occurs."""
     return ValueError(
-        f"`{name}` must hold whole numbers from 1 on; got {_first(name, array, bad)}."
+        f"`{name}` must hold whole numbers of at least 1; got "
+        f"{_first(name, array, bad)}."
     )
 
 
@@ -336,14 +340,14 @@ def not_multiplicities(name: str, array: Any, bad: BoolArray) -> ValueError:
 
 
 def not_probabilities(name: str, array: Any, bad: BoolArray) -> InvalidProbabilityError:
-    """Return the refusal of entries that are no probabilities."""
+    """Return the refusal of entries that are not probabilities."""
     value = float(array[np.unravel_index(int(np.argmax(bad)), bad.shape)])
     got = f"{_first(name, array, bad)} ({_how_many(bad)} are out of range)"
     return _no_probability(f"`{name}`", got, value)
 
 
 def not_a_probability(what: str, value: float, where: str) -> InvalidProbabilityError:
-    """Return the refusal of one entry, of which the place is known."""
+    """Return the refusal of one entry whose place is known."""
     got = f"{'null or NaN' if math.isnan(value) else value} in {where}"
     return _no_probability(what, got, value)
 
@@ -360,7 +364,7 @@ def _no_probability(what: str, got: str, value: float) -> InvalidProbabilityErro
 def not_one_label_each(
     name: str, of: str, n: int, shape: tuple[int, ...]
 ) -> ValueError:
-    """Return the refusal of labels that are more or fewer than the instances."""
+    """Return the refusal of more or fewer labels than instances."""
     return ValueError(
         f"`{name}` must hold one label for each entry of `{of}`, shape ({n},); "
         f"got shape {shape}."
@@ -379,13 +383,13 @@ def not_labels(name: str, array: Any, bad: BoolArray) -> ValueError:
     """Return the refusal of entries that are neither 0 nor 1."""
     return ValueError(
         f"`{name}` must hold only 0 and 1; got {_first(name, array, bad)} "
-        f"({_how_many(bad)} are neither). Compare with the positive class, or "
-        "threshold, first."
+        f"({_how_many(bad)} are neither). Turn labels into 0 and 1 with "
+        f"`{name} == positive_class`, and scores with `{name} >= threshold`."
     )
 
 
 def not_one_group_each(n: int, shape: tuple[int, ...]) -> ValueError:
-    """Return the refusal of groups that are more or fewer than the instances."""
+    """Return the refusal of more or fewer groups than instances."""
     return ValueError(
         f"`groups` must name a group for each entry of `y_proba`, shape ({n},); "
         f"got shape {shape}."
@@ -404,13 +408,15 @@ def not_sortable(dtype: Any) -> TypeError:
 
 
 def not_broadcast(shapes: Mapping[str, tuple[int, ...]]) -> ValueError:
-    """Return the refusal of counts whose shapes do not go together."""
+    """Return the refusal of counts whose shapes do not fit together."""
     got = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-    return ValueError(f"`tp`, `n_pred`, `n_pos`, `n` must broadcast; got shapes {got}.")
+    return ValueError(
+        f"`tp`, `n_pred`, `n_pos` and `n` must broadcast together; got shapes {got}."
+    )
 
 
 def no_confusion_matrix(counts: Mapping[str, float]) -> ValueError:
-    """Return the refusal of counts that no confusion matrix has."""
+    """Return the refusal of counts that no confusion matrix can have."""
     return ValueError(
         "counts must satisfy max(0, n_pred + n_pos - n) <= tp <= "
         f"min(n_pred, n_pos); got {_as_keywords(counts)}. "
@@ -419,7 +425,7 @@ def no_confusion_matrix(counts: Mapping[str, float]) -> ValueError:
 
 
 def returns_no_numbers(metric: str, values: Any, dtype: Any) -> TypeError:
-    """Return the refusal of a callable that returns something else than numbers."""
+    """Return the refusal of a callable that does not return numbers."""
     return TypeError(
         f"metric {metric!r} must return real numbers; its callable returned "
         f"{type(values).__name__} with dtype {dtype}."
@@ -440,8 +446,9 @@ def returns_other_shape(
 def returns_too_large(metric: str, value: float, largest: float) -> ValueError:
     """Return the refusal of scores whose sums would overflow."""
     return ValueError(
-        f"metric {metric!r} must be at most {largest:g} in size; its callable "
-        f"returned {value}. Expected values would overflow. Choose a larger unit."
+        f"metric {metric!r} must lie between -{largest:g} and {largest:g}; its "
+        f"callable returned {value}. Otherwise expected values would overflow. Choose "
+        "a larger unit."
     )
 
 
@@ -452,7 +459,8 @@ def returns_not_finite(
     return ValueError(
         f"metric {metric!r} must be finite on every reachable confusion matrix; its "
         f"callable returned {value} at {_as_keywords(arguments)}. Handle that case in "
-        "the callable or pass `zero_division=`, the value where it divides by 0."
+        "the callable, or pass `zero_division=`, the value to take where the callable "
+        "divides by 0."
     )
 
 
@@ -460,7 +468,7 @@ def returns_not_finite(
 
 
 def bounds_cross(low: int, high: int) -> ValueError:
-    """Return the refusal of bounds that leave no number."""
+    """Return the refusal of bounds that allow no number."""
     return ValueError(
         "`max_positives` must be at least `min_positives`; got "
         f"max_positives={high} < min_positives={low}."
@@ -468,7 +476,7 @@ def bounds_cross(low: int, high: int) -> ValueError:
 
 
 def bounds_cross_at(at: int, low: int, high: int) -> ValueError:
-    """Return the refusal of bounds that leave no number for one problem."""
+    """Return the refusal of bounds that allow no number for one problem."""
     return ValueError(
         "`max_positives` must be at least `min_positives` in each problem; problem "
         f"{at} has max_positives={high} < min_positives={low}."
@@ -506,9 +514,9 @@ def solver_mismatch(
 
 
 def mean_only(solver: str) -> SolverMismatchError:
-    """Return the refusal of a goal or of constraints that a solver does not heed."""
+    """Return the refusal of a goal or of constraints that a solver would ignore."""
     return SolverMismatchError(
-        f"solver {solver!r} looks at the expected score only, not at `goal` or "
+        f"solver {solver!r} uses the expected score only and ignores `goal` and "
         '`at_least`. Use solver="auto".'
     )
 
@@ -517,32 +525,32 @@ def mean_only(solver: str) -> SolverMismatchError:
 
 
 def not_its_class(goal: type) -> TypeError:
-    """Return the refusal of the class where a goal is wanted."""
+    """Return the refusal of a class in the place of a goal."""
     name = goal.__name__
     return TypeError(f"`goal` must be a goal, not its class; pass {name}(...).")
 
 
 def not_a_goal(goal: Any) -> TypeError:
-    """Return the refusal of what is no goal."""
+    """Return the refusal of a value that is not a goal."""
     return TypeError(
-        f"`goal` must be one of `bestcut.goals`; got {_shown(goal)}. For example "
-        "bestcut.goals.Quantile(0.1)."
+        f"`goal` must be one of `bestcut.goals`; got {_shown(goal)}. Pass, for "
+        "example, bestcut.goals.Quantile(0.1)."
     )
 
 
 def not_constraints(at_least: Any) -> TypeError:
-    """Return the refusal of what does not map metrics to values."""
+    """Return the refusal of a value that does not map metrics to values."""
     return TypeError(
         "`at_least` must map metrics to their least expected values; got "
-        f"{_shown(at_least)}. For example {{'precision': 0.9}}."
+        f"{_shown(at_least)}. Pass, for example, {{'precision': 0.9}}."
     )
 
 
 def constrained_loss(metric: str) -> ValueError:
-    """Return the refusal of a least value of a loss."""
+    """Return the refusal of a least value for a loss."""
     return ValueError(
-        f"`at_least` must hold scores; {metric!r} is a loss. Constrain its negative, "
-        "made with `bestcut.metrics.from_counts`."
+        f"`at_least` must hold scores, which are better when larger; {metric!r} is a "
+        "loss. Constrain its negative, made with `bestcut.metrics.from_counts`."
     )
 
 
@@ -551,26 +559,26 @@ def infeasible(
 ) -> InfeasibleError:
     """Return the refusal of constraints that no prediction satisfies.
 
-    `reach` holds, for each condition, the metric's name, the most it can reach, what
-    was asked, and with how many positives; what was asked is a number, or a `Certain`,
-    and the most is a probability then. `each` says whether each can be satisfied by
-    itself.
+    For each condition, `reach` holds the metric's name, the most it can reach, what
+    was asked for, and the number of positives at which it reaches the most. What was
+    asked for is a number or a `Certain`; with a `Certain`, the most is a probability.
+    `each` says whether each condition can be satisfied by itself.
     """
     phrases = []
     for metric, best, asked, k in reach:
         if isinstance(asked, float):
             most, wanted = _apart(best, asked)
-            phrases.append(f"{metric} {most} (asked {wanted}), with {k} positive")
+            phrases.append(f"{metric} {most} (asked: {wanted}), with {k} positive")
         else:
             most, wanted = _apart(best, asked.probability)
             phrases.append(
                 f"{metric} of at least {float(asked.score)} with probability {most} "
-                f"(asked {wanted}), with {k} positive"
+                f"(asked: {wanted}), with {k} positive"
             )
     return InfeasibleError(
         f"`at_least` cannot be satisfied by any prediction with {low} to {high} "
-        f"positive. The most that each can reach: {'; '.join(phrases)}. "
-        f"{'Each can be had, but not all at once. ' if each else ''}"
+        f"positive. The most that each metric can reach: {'; '.join(phrases)}. "
+        f"{'Each can be reached alone, but not all together. ' if each else ''}"
         "Ask for less, or change the bounds on the number of positives."
     )
 
@@ -580,25 +588,25 @@ def infeasible_problem(
 ) -> InfeasibleError:
     """Return the refusal of constraints that some of many problems cannot satisfy.
 
-    What the problem is called comes first, before a colon.
+    The message starts with the name of the problem and a colon.
     """
     error = InfeasibleError(
-        f"{called}: {refusal} That is so for {unmet} of {count} problems. To let these "
-        "be left empty, count 0/0 as 1 in the metrics of `at_least`, for example "
-        "{bestcut.metrics.Precision(zero_division=1.0): 0.9}."
+        f"{called}: {refusal} This happens in {unmet} of {count} problems. To allow no "
+        "positives in these problems, count 0/0 as 1 in the metrics of `at_least`, for "
+        "example {bestcut.metrics.Precision(zero_division=1.0): 0.9}."
     )
     error.problem = problem
     return error
 
 
 def infeasible_cut(refusal: str) -> InfeasibleError:
-    """Return the refusal where draws rank differently, and only cuts were looked at."""
+    """Return the refusal where draws rank differently and only cuts were tried."""
     told = refusal.replace(
         "by any prediction with", "by any cut of the ranking by mean probability with"
     )
     return InfeasibleError(
-        f"{told} The draws rank the instances differently: whether another prediction "
-        "satisfies it is not known."
+        f"{told} The draws rank the instances differently, so it is not known whether "
+        "another prediction satisfies `at_least`."
     )
 
 
@@ -614,19 +622,19 @@ def solver_of_draws(solver: str) -> SolverMismatchError:
 
 
 def not_conditions(at_least: Any) -> TypeError:
-    """Return the refusal of what does not map metrics to values, or is empty."""
+    """Return the refusal of a value that maps no metric to a value."""
     return TypeError(
-        "`at_least` must map one metric or more to the least value that this batch is "
-        f"to have; got {_shown(at_least)}. For example {{'precision': 0.9}}."
+        "`at_least` must map one or more metrics to the least value that this batch "
+        f"must have; got {_shown(at_least)}. Pass, for example, {{'precision': 0.9}}."
     )
 
 
 def not_monotone(metric: str, n: int) -> SolverMismatchError:
-    """Return the refusal of a metric that bounds of TP and FN do not bound."""
+    """Return the refusal of a metric that bounds on TP and FN do not bound."""
     return SolverMismatchError(
-        f"`at_least` metric {metric!r} is not known never to fall, with {n} new rows, "
-        "when one more flagged row is positive or one more of the others is negative, "
-        "so bounds of TP and FN do not bound it. Use another, such as precision, "
+        f"`at_least` metric {metric!r} might fall, with {n} new rows, when one more "
+        "flagged row is positive or one more of the other rows is negative. Bounds on "
+        "TP and FN would then not bound it. Use another metric, such as precision, "
         "recall, f1 or accuracy."
     )
 
@@ -645,7 +653,7 @@ def no_generator() -> TypeError:
 
 
 def same_name_twice(metric: str) -> ValueError:
-    """Return the refusal of metrics that could not be told apart in the answer."""
+    """Return the refusal of metrics that would have the same name in the answer."""
     return ValueError(
         f"`metric` must hold metrics of different names; got {metric!r} twice."
     )
@@ -657,9 +665,9 @@ def same_name_twice(metric: str) -> ValueError:
 def other_scores(low: float, high: float, expected: int, given: int) -> ValueError:
     """Return the refusal of scores that are not those of a summary."""
     return ValueError(
-        f"`y_proba` must hold the scores that were summed up; between {low:.6g} and "
-        f"{high:.6g} there were {expected} of them, and {given} were given. Pass what "
-        "`select` returns for all of them, each once."
+        f"`y_proba` must hold the scores that were summed up. Between {low:.6g} and "
+        f"{high:.6g} there were {expected} scores then, and {given} are given now. "
+        "Pass the result of `select` for all scores, each exactly once."
     )
 
 
@@ -683,9 +691,9 @@ def no_labels() -> ValueError:
 
 
 def too_many_draws(n_draws: int, most: int) -> ValueError:
-    """Return the refusal of more maps than anyone needs."""
+    """Return the refusal of more draws than anyone needs."""
     return ValueError(
-        f"`n_draws` must be at most {most}; got {n_draws}. Pass 200: more hardly "
+        f"`n_draws` must be at most {most}; got {n_draws}. Pass 200: more draws hardly "
         "change an interval."
     )
 
@@ -709,15 +717,15 @@ def not_an_axis(axis: Any) -> ValueError:
 
 
 def one_problem_of_draws() -> ValueError:
-    """Return the refusal of draws that are not said to be many problems."""
+    """Return the refusal of draws without groups, which are one problem."""
     return ValueError(
-        "`y_proba` holds draws of one column of probabilities: pass `groups`, or take "
-        "`bestcut.decide` if it is one problem."
+        "`y_proba` holds draws of one column of probabilities. Pass `groups`, or call "
+        "`bestcut.decide` if the column is one problem."
     )
 
 
 def list_of_draws() -> TypeError:
-    """Return the refusal of several columns of draws where one is wanted."""
+    """Return the refusal of several columns of draws where one is needed."""
     return TypeError(
         "`y_proba` must be one UncertainProbabilities, with `groups`; got several. For "
         "the columns of a multi-label problem call `bestcut.multilabel.decide`."
@@ -738,75 +746,77 @@ def not_all_draws(at: int, value: Any) -> TypeError:
     return TypeError(
         "`Y_proba` must hold an UncertainProbabilities for each column; "
         f"Y_proba[{at}] is {type(value).__name__}. For known probabilities, pass "
-        "`UncertainProbabilities([column])`: one draw."
+        "`UncertainProbabilities([column])`, which is one draw."
     )
 
 
 def columns_differ(at: int, n: int, first: int) -> ValueError:
-    """Return the refusal of columns that have not the same instances."""
+    """Return the refusal of columns that do not have the same instances."""
     return ValueError(
-        "`Y_proba` must have equally many instances in all columns; "
+        "`Y_proba` must have the same number of instances in all columns; "
         f"Y_proba[0] has {first} and Y_proba[{at}] has {n}."
     )
 
 
 def draws_not_shared(at: int, n_draws: int, first: int) -> ValueError:
-    """Return the refusal to take draws together that are not equally many."""
+    """Return the refusal to share draws between columns with different numbers."""
     return ValueError(
-        "`shared_draws=True` takes draw b of all columns together, so all must have "
-        f"equally many; Y_proba[0] has {first} and Y_proba[{at}] has {n_draws}."
+        "`shared_draws=True` takes draw b of all columns together, so all columns must "
+        f"have the same number of draws; Y_proba[0] has {first} and Y_proba[{at}] has "
+        f"{n_draws}."
     )
 
 
 def draws_not_paired(at: int, n_draws: int, first: int, most: int) -> ValueError:
-    """Return the refusal to pair draws of columns that have not equally many."""
+    """Return the refusal to pair draws of columns with different numbers of draws."""
     return ValueError(
-        f"`Y_proba` must have equally many draws in all columns, or at most {most} "
-        f"combinations of them; Y_proba[0] has {first} and Y_proba[{at}] has "
-        f"{n_draws}. Make them with the same `n_draws`."
+        f"`Y_proba` must have the same number of draws in all columns, or at most "
+        f"{most} combinations of draws; Y_proba[0] has {first} and Y_proba[{at}] has "
+        f"{n_draws}. Make all columns with the same `n_draws`."
     )
 
 
 def sharing_what_is_known() -> ValueError:
-    """Return the refusal of an option of draws for known probabilities."""
+    """Return the refusal of an option about draws for known probabilities."""
     return ValueError(
-        "`shared_draws` is for draws of probabilities; got a matrix of known ones. "
-        "Leave it out."
+        "`shared_draws` is for draws of probabilities; got a matrix of known "
+        "probabilities. Leave `shared_draws` out."
     )
 
 
 def nothing_to_average(shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of a matrix without problems."""
     return ValueError(
-        f"`Y_proba` must have something to average over; got shape {shape}."
+        "`Y_proba` must not be empty, for there is nothing to average over; got shape "
+        f"{shape}."
     )
 
 
 def no_problems() -> ValueError:
     """Return the refusal of a mean over no problems."""
-    return ValueError("there are no problems, and so no mean score of them.")
+    return ValueError("there are no problems, so they have no mean score.")
 
 
 def not_two_classes_each(at: int, shape: tuple[int, ...]) -> ValueError:
-    """Return the refusal of a list of which some entry is not of two classes."""
+    """Return the refusal of a list with an entry that does not have two classes."""
     cure = (
-        "The model has seen one class only: leave this label out."
+        "The model has seen only one class of this label: leave the label out."
         if shape[1:] == (1,)
         else "Pass a matrix with a column for each label."
     )
     return ValueError(
-        "a list of arrays must hold the probabilities of two classes for each label, "
-        "of shape (rows, 2), as `MultiOutputClassifier.predict_proba` returns them; "
-        f"entry {at} has shape {shape}. {cure}"
+        "a list must hold, for each label, an array of shape (rows, 2) with the "
+        "probabilities of two classes, as `MultiOutputClassifier.predict_proba` "
+        f"returns; entry {at} has shape {shape}. {cure}"
     )
 
 
 def no_two_classes(at: int, row: int, total: float) -> InvalidProbabilityError:
     """Return the refusal of probabilities of two classes that do not sum to 1."""
     return InvalidProbabilityError(
-        "a list of arrays of two columns must hold the probabilities of two classes, "
-        f"which sum to 1; those of entry {at}, row {row}, sum to {total}. Pass a "
-        "matrix with a column for each label."
+        "a list of arrays with two columns must hold the probabilities of two classes, "
+        f"which sum to 1; in entry {at}, row {row}, they sum to {total}. Pass a matrix "
+        "with a column for each label."
     )
 
 
@@ -816,87 +826,95 @@ def no_columns(name: str, shape: tuple[int, ...]) -> ValueError:
 
 
 def one_class(shape: tuple[int, ...]) -> ValueError:
-    """Return the refusal of classes that leave no choice."""
+    """Return the refusal of a single class, which leaves no choice."""
     return ValueError(
         f"`P` must have a column for each of two or more classes; got shape {shape}. "
-        "For the probability of one class call `bestcut.decide` with a 1-D array."
+        "If it holds the probability of one class, call `bestcut.decide` with a 1-D "
+        "array."
     )
 
 
 def not_a_column_per_class(name: str, shape: tuple[int, ...]) -> ValueError:
-    """Return the refusal of an array that has no column for each class."""
-    cure = f"Reshape it, `{name}.reshape(-1, n_classes)`."
+    """Return the refusal of an array that does not have a column for each class."""
+    cure = f"Reshape it: `{name}.reshape(-1, n_classes)`."
     if len(shape) == 1:
         cure = (
-            "For the probability of one class call `bestcut.decide`; for two classes "
-            f"pass `np.column_stack([1 - {name}, {name}])`."
+            "If it holds the probability of one class, call `bestcut.decide`, or pass "
+            f"both classes: `np.column_stack([1 - {name}, {name}])`."
         )
     return ValueError(
-        f"`{name}` must be 2-D, a column for each class; got shape {shape}. {cure}"
+        f"`{name}` must be 2-D, with a column for each class; got shape {shape}. {cure}"
     )
 
 
 def rows_do_not_sum_to_one(name: str, sums: Any, off: BoolArray) -> ValueError:
-    """Return the refusal of rows that are no distribution over classes."""
+    """Return the refusal of rows that are not a distribution over classes."""
     at = int(np.argmax(off))
     return ValueError(
-        f"Each row of `{name}` must sum to 1, over classes that exclude each other; "
-        f"row {at} sums to {float(sums[at]):.6g}. Divide it by its sum, "
-        f"`{name} / {name}.sum(axis=1, keepdims=True)`; or, if a row may have several "
-        "labels, call `bestcut.multilabel.decide` with `per_row`."
+        f"Each row of `{name}` must sum to 1, because the classes exclude each other; "
+        f"row {at} sums to {float(sums[at]):.6g}. Divide each row by its sum, "
+        f"`{name} / {name}.sum(axis=1, keepdims=True)`. If a row may have several "
+        "labels, call `bestcut.multilabel.decide` with `per_row` instead."
     )
 
 
 def not_one_name_each(count: int, shape: tuple[int, ...]) -> ValueError:
-    """Return the refusal of names that are not one for each class."""
+    """Return the refusal of more or fewer names than classes."""
     return ValueError(
         f"`classes` must name each of the {count} columns of `P`; got shape {shape}."
     )
 
 
 def same_names(names: Any) -> ValueError:
-    """Return the refusal of two classes that are called the same."""
+    """Return the refusal of two classes with the same name."""
     listed = names.tolist()
     first = next(x for i, x in enumerate(listed) if x in listed[:i])
-    return ValueError(f"`classes` must be different; {_shown(first)} is there twice.")
+    return ValueError(
+        f"`classes` must hold different names; {_shown(first)} occurs more than once."
+    )
 
 
 def unknown_class(labels: Any, unknown: BoolArray, names: Any) -> ValueError:
-    """Return the refusal of a prediction that is no class."""
+    """Return the refusal of a prediction that is not a class."""
     at = int(np.argmax(unknown))
     first = labels.tolist()[at]
     known = ", ".join(repr(x) for x in names[:6].tolist())
     more = ", ..." if names.size > 6 else ""
     return ValueError(
-        f"`y_pred` must hold classes; y_pred[{at}] = {_shown(first)} is none of "
-        f"{known}{more}. Pass their names as `classes`, or indices of columns."
+        f"`y_pred` must hold classes; y_pred[{at}] = {_shown(first)} is not one of "
+        f"{known}{more}. Pass the names of the classes as `classes`, or predict column "
+        "indices."
     )
 
 
 def only_for_macro(name: str) -> ValueError:
-    """Return the refusal of an option that belongs to a mean over columns."""
+    """Return the refusal of an option that is only for a mean over columns."""
     return ValueError(
-        f"`{name}` is for average='macro', a mean over columns; leave it out."
+        f"`{name}` is only for average='macro', the mean over columns. Leave it out."
     )
 
 
 def other_columns(name: str, shape: tuple[int, ...], columns: int) -> ValueError:
-    """Return the refusal of new rows with other columns."""
+    """Return the refusal of new rows with another number of columns."""
     return ValueError(
-        f"`{name}` must have {columns} columns, as the rows that the rule was found "
-        f"for; got shape {shape}."
+        f"`{name}` must have {columns} columns, like the rows that the rule was found "
+        f"on; got shape {shape}."
     )
 
 
 def not_a_budget(per_row: Any) -> ValueError:
-    """Return the refusal of something that is no number of columns."""
-    return ValueError(f"`per_row` must be k or (low, high); got {_shown(per_row)}.")
+    """Return the refusal of a value that is not a number of labels."""
+    return ValueError(
+        "`per_row` must be a whole number k, or a pair (low, high); got "
+        f"{_shown(per_row)}."
+    )
 
 
 def budget_crosses(low: int, high: int) -> ValueError:
-    """Return the refusal of a budget that leaves no number."""
+    """Return the refusal of a budget that allows no number."""
     return ValueError(
-        f"`per_row` must be k or (low, high) with low <= high; got ({low}, {high})."
+        "`per_row` must be a whole number k, or a pair (low, high) with low <= high; "
+        f"got ({low}, {high})."
     )
 
 
@@ -920,7 +938,7 @@ def budgets_of_both() -> ValueError:
     """Return the refusal of bounds on columns together with budgets of rows."""
     return ValueError(
         "`per_row` bounds rows, and `min_positives` and `max_positives` bound columns; "
-        "both at once are not supported. Leave one out."
+        "both together are not supported. Leave `per_row` or the others out."
     )
 
 
@@ -933,9 +951,9 @@ def budget_needs_known_probabilities() -> TypeError:
 
 
 def needs_per_row(name: str) -> ValueError:
-    """Return the refusal of an option that belongs to row budgets."""
+    """Return the refusal of an option that is only for row budgets."""
     return ValueError(
-        f"`{name}` is for row budgets: pass `per_row` too, or leave it out."
+        f"`{name}` is only for row budgets. Pass `per_row` too, or leave it out."
     )
 
 
@@ -943,45 +961,45 @@ def sparse_without_budget(kind: str, shape: tuple[int, ...]) -> TypeError:
     """Return the refusal of a sparse matrix whose rows take any number of labels."""
     return TypeError(
         "`Y_proba` may be a sparse matrix only with `per_row`, the number of labels "
-        f"that each row is given; got a {kind} of shape {shape}: pass "
+        f"that each row is given; got a {kind} of shape {shape}. Pass "
         "`per_row=...` with average='macro' or 'micro', pass `Y_proba.toarray()`, or "
         "decide each row or column by itself with `bestcut.decide_each`."
     )
 
 
 def sparse_predictions(kind: str) -> TypeError:
-    """Return the refusal to score what is sparse."""
+    """Return the refusal to score predictions with sparse probabilities."""
     return TypeError(
-        "`Y_proba` must be a dense matrix, or draws of each column, where predictions "
-        f"are scored; got a {kind}: pass `Y_proba.toarray()`."
+        "To score predictions, `Y_proba` must be a dense matrix, or draws of each "
+        f"column; got a {kind}. Pass `Y_proba.toarray()`."
     )
 
 
 def no_rule() -> ValueError:
     """Return the refusal of a rule for rows where columns were decided one by one."""
     return ValueError(
-        "Only a decision with `per_row` has a rule for new rows. Each column was "
-        "decided by itself here; `bestcut.decide(...).threshold` is the rule of one."
+        "Only a decision with `per_row` has a rule for new rows. Here, each column was "
+        "decided by itself. The rule of one column is `bestcut.decide(...).threshold`."
     )
 
 
 def no_class_weight() -> ValueError:
     """Return the refusal of weights of columns that are all 0."""
-    return ValueError("`weights` must have a positive sum; all are 0.")
+    return ValueError("`weights` must have a positive sum; all weights are 0.")
 
 
 def unknown_addition(name: str, known: str) -> ValueError:
-    """Return the refusal of something that cannot be added to the average."""
+    """Return the refusal of a name that cannot be added to the average."""
     return ValueError(f"`also` must be {{{known!r}: weight}}; got {name!r}.")
 
 
 def not_an_addition(also: Any, known: str) -> TypeError:
-    """Return the refusal of something that names nothing to add."""
+    """Return the refusal of a value that names nothing to add."""
     return TypeError(f"`also` must be {{{known!r}: weight}}; got {_shown(also)}.")
 
 
 def negative_addition(name: str, weight: float) -> ValueError:
-    """Return the refusal of a weight that is not positive."""
+    """Return the refusal of a weight that is negative or not finite."""
     return ValueError(
         f"`also` must hold weights that are finite and not negative; got {name!r}: "
         f"{weight:g}."
@@ -989,27 +1007,27 @@ def negative_addition(name: str, weight: float) -> ValueError:
 
 
 def does_not_split(name: str) -> ValueError:
-    """Return the refusal of a metric that is no mean over classes."""
+    """Return the refusal of a metric that is not a mean over classes."""
     return ValueError(
-        f"{name!r} of several classes is one number of the whole confusion matrix, not "
-        "a mean over classes, so that no class can be scored by itself. For the mean "
-        "of the classes' own scores, each against the rest, pass average='macro'; or "
-        "draw labels from `P` and compare some predictions by their mean score."
+        f"With several classes, {name!r} is one number for the whole confusion matrix, "
+        "not a mean over classes, so no class can be scored by itself. For the mean "
+        "of each class's score against the rest, pass average='macro'. Or draw labels "
+        "from `P`, and compare some predictions by their mean score."
     )
 
 
 def no_scores_of_classes(average: str) -> ValueError:
     """Return the refusal to show scores of classes that were not computed."""
     return ValueError(
-        f"the decision is for average={average!r}, one score of all classes together. "
+        f"the decision is for average={average!r}, one score for all classes together. "
         "Decide with average='macro', or pass the predictions to `from_predictions`."
     )
 
 
 def not_affine_in_tp(metric: str, usable: Iterable[str]) -> SolverMismatchError:
-    """Return the refusal of a metric whose expected score needs more than affine TP."""
+    """Return the refusal of a metric that is not affine in TP."""
     return SolverMismatchError(
-        f"`metric` must be affine in TP here; {metric!r} is not. These are: "
+        f"`metric` must be affine in TP here; {metric!r} is not. Metrics that are: "
         f"{', '.join(usable)}."
     )
 
@@ -1020,8 +1038,8 @@ def no_draws() -> ValueError:
 
 
 def no_weight() -> ValueError:
-    """Return the refusal of draws that count nothing."""
-    return ValueError("`sample_weight` must not be 0 for every draw.")
+    """Return the refusal of draws that all have weight 0."""
+    return ValueError("`sample_weight` must not be 0 for every draw; it is.")
 
 
 # --- scikit-learn --------------------------------------------------------------------
@@ -1040,13 +1058,13 @@ def not_binary(kind: str, *, many: bool) -> ValueError:
     """Return the refusal of another target, in the words scikit-learn looks for."""
     if many:
         return ValueError(
-            f"`y` must hold classes; it is {kind}. Are these classes? Then convert "
-            f"them to integers or strings. (Unknown label type: {kind}.)"
+            f"`y` must hold classes; it is {kind}. If these numbers are classes, "
+            f"convert them to integers or strings. (Unknown label type: {kind}.)"
         )
     return ValueError(
         f"Only binary classification is supported. The type of the target is {kind}. "
-        "ExpectedMetricClassifier takes more than two classes. Or decide about one "
-        "class, `y == label`, or about each with "
+        "ExpectedMetricClassifier takes more than two classes. You can also decide "
+        "about one class, `y == label`, or about each class with "
         "sklearn.multioutput.MultiOutputClassifier on "
         "sklearn.preprocessing.label_binarize(y, classes=...). "
         f"(Unknown label type: {kind}.)"
@@ -1057,7 +1075,7 @@ def only_for_two_classes(names: Sequence[str], n_classes: int) -> ValueError:
     """Return the refusal of options about the positive class where there is none."""
     listed = ", ".join(f"`{name}`" for name in names)
     return ValueError(
-        f"With more than two classes there is no positive one, and {listed} must be "
+        f"With more than two classes there is no positive class, so {listed} must be "
         f"left at the default; `y` has {n_classes} classes. To decide about one class, "
         "fit on `y == label`."
     )
@@ -1066,15 +1084,15 @@ def only_for_two_classes(names: Sequence[str], n_classes: int) -> ValueError:
 def weights_of_two_classes() -> ValueError:
     """Return the refusal of weights of classes where only one of them is scored."""
     return ValueError(
-        "`weights` must be None with two classes, of which the metric is that of the "
-        "positive one and no mean; leave it out."
+        "`weights` must be None with two classes: the metric is then the score of the "
+        "positive class, not a mean over classes. Leave it out."
     )
 
 
 def not_one_score_per_class(
     response: str, shape: tuple[int, ...], n_classes: int
 ) -> ValueError:
-    """Return the refusal of scores that do not belong to classes."""
+    """Return the refusal of scores that are not one for each class."""
     return ValueError(
         f"`{response}` must return a column for each of the {n_classes} classes; got "
         f"shape {shape}. Pass decision_function_shape='ovr' to a model that compares "
@@ -1083,7 +1101,7 @@ def not_one_score_per_class(
 
 
 def no_temperature(version: str) -> ValueError:
-    """Return the refusal of a calibration that came with a later scikit-learn."""
+    """Return the refusal of a calibration that needs a newer scikit-learn."""
     return ValueError(
         "`calibration` 'temperature' needs scikit-learn 1.8 or newer; this is "
         f"{version}. Pass 'posterior', 'sigmoid' or 'isotonic'."
@@ -1091,19 +1109,20 @@ def no_temperature(version: str) -> ValueError:
 
 
 def not_multilabel(kind: str) -> ValueError:
-    """Return the refusal of a target that is no matrix of labels."""
+    """Return the refusal of a target that is not a matrix of labels."""
     return ValueError(
-        "ExpectedMetricMultilabelClassifier takes a matrix of 0 and 1, a column for "
-        f"each label; got a {kind} target. For one label use ExpectedMetricClassifier; "
-        "for lists of labels, sklearn.preprocessing.MultiLabelBinarizer."
+        "ExpectedMetricMultilabelClassifier takes a matrix of 0 and 1 with a column "
+        f"for each label; got a {kind} target. For one label use "
+        "ExpectedMetricClassifier. Turn lists of labels into a matrix with "
+        "sklearn.preprocessing.MultiLabelBinarizer."
     )
 
 
 def other_values(name: str, values: Sequence[Any]) -> ValueError:
-    """Return the refusal of a target of two other values than 0 and 1."""
+    """Return the refusal of a target whose two values are not 0 and 1."""
     return ValueError(
-        f"`{name}` must hold only 0 and 1; got {values}. Compare with the positive "
-        "class first."
+        f"`{name}` must hold only 0 and 1; got {values}. Pass "
+        f"`{name} == positive_class` instead."
     )
 
 
@@ -1126,7 +1145,7 @@ def not_a_class(pos_label: Any, classes: Sequence[Any]) -> ValueError:
 def without_response(
     classifier: str, responses: Iterable[str], model: str, cure: str
 ) -> AttributeError:
-    """Return the refusal of a model that does not score."""
+    """Return the refusal of a model that does not score rows."""
     return AttributeError(
         f"{classifier} needs a model with {' or '.join(responses)}; {model} has none. "
         f"{cure}"
@@ -1138,52 +1157,54 @@ def other_classes(
 ) -> ValueError:
     """Return the refusal of a model that was fitted on other classes."""
     return ValueError(
-        f"{classifier} needs a model of the classes {classes}; it was fitted on "
+        f"{classifier} needs a model of the classes {classes}; the model was fitted on "
         f"{fitted_on}. Every training fold must have all classes, and a frozen model "
-        "the classes of y."
+        "must have the classes of y."
     )
 
 
 def cannot_split_again(cv: Any) -> ValueError:
-    """Return the refusal of given splits where each fold is split again."""
+    """Return the refusal of ready-made splits where each fold is split again."""
     return ValueError(
-        "`cv` must be a number of folds or a splitter with scope='fixed' and "
-        f"calibration, which splits each fold again; got {type(cv).__name__}."
+        "`cv` must be a number of folds or a splitter when scope='fixed' is combined "
+        "with calibration, because each fold is split again; got "
+        f"{type(cv).__name__}."
     )
 
 
 def tested_twice(row: int, times: int) -> ValueError:
     """Return the refusal of folds that test a row more than once."""
     return ValueError(
-        "`cv` must test every row at most once with calibration='posterior', for a row "
-        "that counts several times would make the calibration too sure of itself; row "
+        "`cv` must test every row at most once with calibration='posterior', because "
+        "the calibration would be overconfident if a row counted several times; row "
         f"{row} is tested {times} times. Pass a number of folds."
     )
 
 
 def nothing_to_fit(classifier: str, names: Sequence[str]) -> ValueError:
-    """Return the refusal of arguments that no `fit` would see."""
+    """Return the refusal of arguments that no `fit` would receive."""
     listed = ", ".join(f"`{name}`" for name in names)
     return ValueError(
-        f"{classifier} fits no model here, since it was given one that is fitted, and "
-        f"its calibration counts every row as one: {listed} would be ignored. Leave it "
-        "out."
+        f"{classifier} fits no model here, because the given model is already fitted, "
+        f"and its calibration gives every row the same weight: {listed} would be "
+        "ignored. Leave it out."
     )
 
 
 def prefit_without_posterior() -> ValueError:
-    """Return the refusal of cv='prefit' where it would not be heeded."""
+    """Return the refusal of cv='prefit' where it would be ignored."""
     return ValueError(
-        "`cv` must be 'prefit' only with calibration='posterior'. Pass a model that is "
+        "`cv` may be 'prefit' only with calibration='posterior'. Pass a model that is "
         "already fitted as sklearn.frozen.FrozenEstimator(model)."
     )
 
 
 def infeasible_threshold(tied: float) -> InfeasibleError:
-    """Return the refusal of constraints that only a part of a tie satisfies."""
+    """Return the refusal of constraints that need a tie to be split."""
     return InfeasibleError(
-        "no threshold satisfies the constraints on the training data: its "
-        f"probabilities tie at {tied:.6g}. Ask for less, or use scope='batch'."
+        "no threshold satisfies the constraints on the training data, because several "
+        f"rows have the probability {tied:.6g} and no threshold can separate them. Ask "
+        "for less, or use scope='batch'."
     )
 
 
@@ -1196,7 +1217,7 @@ def no_probabilities(model: str) -> AttributeError:
 
 
 def not_two_classes(classes: Sequence[Any]) -> ValueError:
-    """Return the refusal of an expected score of more or fewer classes."""
+    """Return the refusal of an expected score of more or fewer than two classes."""
     cure = " Pass average='macro' for the mean over classes." if classes[2:] else ""
     return ValueError(
         f"an expected score needs two classes; got {_shown(classes)}.{cure}"
@@ -1204,9 +1225,9 @@ def not_two_classes(classes: Sequence[Any]) -> ValueError:
 
 
 def no_positive_class(average: str, pos_label: Any) -> ValueError:
-    """Return the refusal of a positive class where every class is one in turn."""
+    """Return the refusal of a positive class where each class is positive in turn."""
     return ValueError(
-        f"`pos_label` must be None with average={average!r}, which takes each class "
+        f"`pos_label` must be None with average={average!r}, which scores each class "
         f"against the rest; got {_shown(pos_label)}. Leave one of the two out."
     )
 
@@ -1215,22 +1236,23 @@ def no_positive_class(average: str, pos_label: Any) -> ValueError:
 
 
 def labelled_alone() -> ValueError:
-    """Return the refusal of labelled scores without what was learned from them."""
+    """Return the refusal of labelled scores without their calibration."""
     return ValueError(
-        "`labelled` is drawn beside a calibration; got no `calibration`. Pass it too."
+        "`labelled` is drawn beside a calibration; got no `calibration`. Pass the "
+        "calibration too."
     )
 
 
 def calibration_of_known() -> TypeError:
-    """Return the refusal of a calibration that made no draws."""
+    """Return the refusal of a calibration with probabilities that it did not make."""
     return TypeError(
-        "`calibration` goes with the probabilities that it made; `y_proba` holds known "
-        "ones. Pass `calibration(scores)` as `y_proba`."
+        "`calibration` needs the probabilities that it made; `y_proba` holds known "
+        "probabilities. Pass `calibration(scores)` as `y_proba`."
     )
 
 
 def not_labelled(labelled: Any) -> ValueError:
-    """Return the refusal of what is no pair of labels and scores."""
+    """Return the refusal of a value that is not a pair of labels and scores."""
     return ValueError(
         "`labelled` must be the labels and the scores that `calibration` was learned "
         f"from, (y_true, scores); got {type(labelled).__name__} of length "
@@ -1243,9 +1265,10 @@ def _length(value: Any) -> str:
 
 
 def not_metrics(also: Any) -> TypeError:
-    """Return the refusal of what is no list of metrics."""
+    """Return the refusal of a value that is not a list of metrics."""
     return TypeError(
-        f'`also` must be a list of metrics; got {_shown(also)}. Pass ["f1", "mcc"].'
+        f"`also` must be a list of metrics; got {_shown(also)}. Pass, for example, "
+        '["f1", "mcc"].'
     )
 
 
@@ -1253,28 +1276,28 @@ def not_metrics(also: Any) -> TypeError:
 
 
 def wrong_collection(collection: Any, wanted: str, instead: str) -> TypeError:
-    """Return the refusal of what the engine does not hold."""
+    """Return the refusal of a collection that is not one of the engine's."""
     cure = f"For data in memory use `bestcut.{instead}`."
     return wrong_kind("collection", wanted, collection, cure)
 
 
 def column_of_no_frame(column: Any, collection: Any) -> TypeError:
-    """Return the refusal of a column where there are none."""
+    """Return the refusal of a column name for a collection without columns."""
     return TypeError(
         f"`column` is for DataFrames; got {_shown(column)} with a dask "
-        f"{type(collection).__name__}. Leave it out; a metric is passed as `metric=`."
+        f"{type(collection).__name__}. Leave it out. Pass a metric as `metric=`."
     )
 
 
 def not_numbers(column: Any, dtype: str, cure: str) -> TypeError:
-    """Return the refusal of a column of something else than numbers."""
+    """Return the refusal of a column that does not hold numbers."""
     return TypeError(
-        f"`column` {_shown(column)} must hold numbers; it has {dtype}. {cure}"
+        f"`column` {_shown(column)} must hold numbers; it holds {dtype}. {cure}"
     )
 
 
 def not_column_names(by: Any) -> TypeError:
-    """Return the refusal of what does not name the columns of groups."""
+    """Return the refusal of a value that does not name the columns of groups."""
     return TypeError(
         f"`by` must be the name of a column, or a list of names; got {_shown(by)}."
     )
@@ -1283,34 +1306,34 @@ def not_column_names(by: Any) -> TypeError:
 def column_of_facts(column: str) -> ValueError:
     """Return the refusal to group by a column whose name the answer needs."""
     return ValueError(
-        f"`by` must not hold {_shown(column)}, which the frame of the groups has a "
-        "column for. Rename it first."
+        f"`by` must not hold {_shown(column)}: the returned frame has a column of that "
+        "name. Rename the column first."
     )
 
 
 def column_taken(name: str) -> ValueError:
     """Return the refusal to write over a column."""
     return ValueError(
-        f"`name` {name!r} is a column already, and nothing is written over. Choose "
-        "another name, or drop that column first."
+        f"`name` {name!r} is already a column, and columns are never overwritten. "
+        "Choose another name, or drop that column first."
     )
 
 
 def too_many_scores(metric: str, wanted: int, most: int) -> ValueError:
     """Return the refusal to bring the data to the driver."""
     return ValueError(
-        f"metric {metric!r} needs {wanted} scores on the driver, with more than {most} "
-        "different ones: its formula gives no bounds that would leave cuts out. Write "
-        "it with arithmetic, roots and `np.where`, or round the scores."
+        f"metric {metric!r} needs {wanted} scores on the driver, of which more than "
+        f"{most} differ, because its formula gives no bounds that would rule cuts out. "
+        "Write it with arithmetic, roots and `np.where`, or round the scores."
     )
 
 
 def changed_between(keep: str) -> RuntimeError:
-    """Return the refusal of data that change."""
+    """Return the refusal of data that change between the passes."""
     return RuntimeError(
         "the rows must not change while they are decided on; the scores near the cut "
-        "were others in the second pass than in the first. Keep the rows with "
-        f"`{keep}` before."
+        "differ between the first and the second pass. Keep the rows with "
+        f"`{keep}` first."
     )
 
 
@@ -1326,22 +1349,25 @@ def denominator_with_tp(name: str, d1: Any) -> SolverMismatchError:
 
 
 def n_max_too_small(given: Any) -> ValueError:
-    """Return the refusal of a lattice without two instances."""
+    """Return the refusal of a lattice with fewer than two instances."""
     return ValueError(
         f"`n_max` must be a whole number of at least 2; got {_shown(given)}."
     )
 
 
 def beta_out_of_range(given: Any) -> ValueError:
-    """Return the refusal of a beta whose square is no positive number."""
-    return ValueError(f"`beta` must be positive and of sane size; got {_shown(given)}.")
+    """Return the refusal of a beta whose square is not a positive number."""
+    return ValueError(
+        "`beta` must be positive, and neither extremely small nor extremely large; got "
+        f"{_shown(given)}."
+    )
 
 
 def amount_of_each_row(name: str, given: Any) -> TypeError:
-    """Return the refusal of amounts where one number is for all rows."""
+    """Return the refusal of many amounts where one number is for all rows."""
     return TypeError(
-        f"`{name}` must be one number for all rows; got {type(given).__name__}. For an "
-        "amount of each row use `bestcut.RowUtility`."
+        f"`{name}` must be one number for all rows; got {type(given).__name__}. If "
+        "each row has its own amount, use `bestcut.RowUtility`."
     )
 
 
@@ -1357,7 +1383,7 @@ def amounts_differ(shapes: Mapping[str, tuple[int, ...]]) -> ValueError:
 def not_one_amount_each(
     cell: str, of: str, shape: tuple[int, ...], given: tuple[int, ...]
 ) -> ValueError:
-    """Return the refusal of amounts that are not those of the rows."""
+    """Return the refusal of amounts that do not fit the rows."""
     return ValueError(
         f"`{cell}` of a RowUtility must have the shape of `{of}`, {shape}; got "
         f"{given}. Pass one amount for each row, or one number for all."
@@ -1365,39 +1391,39 @@ def not_one_amount_each(
 
 
 def utility_of_rows() -> TypeError:
-    """Return the refusal of amounts per row where counts must tell the score."""
+    """Return the refusal of amounts per row where counts must determine the score."""
     return TypeError(
         "`metric` must be a metric of the confusion matrix here; got a RowUtility, "
         "whose total depends on which rows are counted. `bestcut.decide`, "
-        "`decide_each`, `expected_score` and `score_distribution` take it. Here, pass "
-        "a `bestcut.metrics.LinearUtility` of mean amounts."
+        "`decide_each`, `expected_score` and `score_distribution` take a RowUtility. "
+        "Here, pass a `bestcut.metrics.LinearUtility` of mean amounts."
     )
 
 
 def rows_not_kept() -> ValueError:
-    """Return the refusal of amounts for a prediction that forgot its rows."""
+    """Return the refusal of amounts for a prediction that is kept only as counts."""
     return ValueError(
-        "`metric` must be a metric of the confusion matrix; this prediction is kept as "
-        "counts, not row by row. Use `bestcut.score_distribution(y_proba, labels, "
-        "metric)`."
+        "`metric` must be a metric of the confusion matrix, not a RowUtility, because "
+        "this prediction is kept as counts, not row by row. Use "
+        "`bestcut.score_distribution(y_proba, labels, metric)`."
     )
 
 
 def only_mean_of_rows(argument: str) -> SolverMismatchError:
     """Return the refusal of goals and conditions where rows have their own amounts."""
     return SolverMismatchError(
-        f"`{argument}` must be left out with a RowUtility. Its best rows are those of "
-        "the largest expected gains, which is proved for the expected total only: for "
-        "another goal, or under a condition, they need not be a cut of any ranking."
+        f"`{argument}` must be left out with a RowUtility. The rows with the largest "
+        "expected gains are proved to be best for the expected total only. For another "
+        "goal, or under a condition, the best rows need not be a cut of any ranking."
     )
 
 
 def total_of_many() -> SolverMismatchError:
-    """Return the refusal of the mean over problems whose totals add up."""
+    """Return the refusal of a mean over problems whose totals are added instead."""
     return SolverMismatchError(
-        "`metric` must be a metric of the confusion matrix, not a RowUtility: totals "
-        "of problems are added, not averaged. Use `bestcut.score_distribution` with "
-        "the probabilities, labels and amounts of all rows."
+        "`metric` must be a metric of the confusion matrix, not a RowUtility, because "
+        "totals of problems are added, not averaged. Use `bestcut.score_distribution` "
+        "with the probabilities, labels and amounts of all rows."
     )
 
 
@@ -1412,16 +1438,18 @@ def solver_of_rows(solver: str) -> SolverMismatchError:
 def sparse_amounts() -> TypeError:
     """Return the refusal of a sparse matrix where rows have their own amounts."""
     return TypeError(
-        "`y_proba` must be a dense matrix with a RowUtility, whose entries of "
-        "probability 0 have worths, too; got a sparse one. Pass `y_proba.toarray()`."
+        "`y_proba` must be a dense matrix with a RowUtility, because entries of "
+        "probability 0 have amounts too; got a sparse matrix. Pass "
+        "`y_proba.toarray()`."
     )
 
 
 def no_cut_to_show() -> ValueError:
     """Return the refusal to draw a cut where there is none."""
     return ValueError(
-        "`decision` must be a cut of the probabilities; with a RowUtility it is one of "
-        "the expected gains. Use `ExpectedScoreDisplay` or `ScoreDistributionDisplay`."
+        "`decision` must be a cut of the probabilities; with a RowUtility it is a cut "
+        "of the expected gains. Use `ExpectedScoreDisplay` or "
+        "`ScoreDistributionDisplay`."
     )
 
 
@@ -1433,7 +1461,7 @@ def class_for_metric(given: type) -> TypeError:
 
 
 def no_metric(given: Any) -> TypeError:
-    """Return the refusal of what is neither a name nor a metric."""
+    """Return the refusal of a value that is neither a name nor a metric."""
     return TypeError(
         f"`metric` must be a name or a bestcut metric; got {type(given).__name__}. "
         "Wrap a callable with `bestcut.metrics.from_counts(function, name=...)`."
@@ -1444,19 +1472,19 @@ def no_metric(given: Any) -> TypeError:
 
 
 def not_a_tensor(value: Any) -> TypeError:
-    """Return the refusal of what is no tensor."""
+    """Return the refusal of a value that is not a tensor."""
     return TypeError(
         f"Probabilities must be a torch.Tensor; got {type(value).__name__}. For arrays "
-        "use bestcut.decide_each, one map in each row."
+        "use bestcut.decide_each, with one map in each row."
     )
 
 
 def not_a_float_tensor(dtype: Any) -> TypeError:
-    """Return the refusal of a tensor that is not of floating point."""
+    """Return the refusal of a tensor that does not hold floating-point numbers."""
     return TypeError(
         "Probabilities must be float32, float16, bfloat16 or float64; got "
-        f"{dtype}. Logits become probabilities by torch.sigmoid or softmax; labels are "
-        "no probabilities."
+        f"{dtype}. Turn logits into probabilities with torch.sigmoid or softmax. "
+        "Labels are not probabilities."
     )
 
 
@@ -1464,7 +1492,7 @@ def not_dimensions(dims: Any, ndim: int) -> ValueError:
     """Return the refusal of dimensions that a tensor does not have."""
     return ValueError(
         f"`dims` must name different dimensions of a tensor of {ndim} dimensions; got "
-        f"{_shown(dims)}. For (batch, channel, height, width) it is (-2, -1), for "
+        f"{_shown(dims)}. For (batch, channel, height, width) pass (-2, -1), and for "
         "volumes (-3, -2, -1)."
     )
 
@@ -1480,41 +1508,41 @@ def maps_without_pixels(shape: tuple[int, ...], dims: Any) -> ValueError:
 def maps_not_probabilities(
     count: int, first: tuple[int, ...]
 ) -> InvalidProbabilityError:
-    """Return the refusal of maps that hold what is no probability."""
+    """Return the refusal of maps with entries that are not probabilities."""
     return InvalidProbabilityError(
-        f"Probabilities must be between 0 and 1 and no NaN; {count} "
-        f"map{' is' if count == 1 else 's are'} not, first the one at index "
-        f"{first}. Logits become probabilities by torch.sigmoid or softmax."
+        f"Probabilities must be between 0 and 1, and not NaN; {count} "
+        f"map{' breaks' if count == 1 else 's break'} this rule, first the one at "
+        f"index {first}. Turn logits into probabilities with torch.sigmoid or softmax."
     )
 
 
 def not_in_a_graph(metric: str) -> RuntimeError:
     """Return the refusal to go through the CPU while a CUDA graph is captured."""
     return RuntimeError(
-        "In a CUDA graph masks are decided for Dice, F-beta and Jaccard without bounds "
-        f"on their pixels, where Triton is installed; {metric} goes through the CPU. "
-        "Decide outside the graph."
+        "Inside a CUDA graph, masks can be decided only for Dice, F-beta and Jaccard, "
+        f"without bounds on their pixels, and with Triton installed; here, {metric} "
+        "would need the CPU. Decide outside the graph."
     )
 
 
 def batches_only_once() -> TypeError:
-    """Return the refusal of an iterator, which can be gone through once."""
+    """Return the refusal of an iterator, which can be read only once."""
     return TypeError(
-        "`batches` must be something that can be gone through twice, such as a list or "
-        "a loader; got an iterator. Put its tensors into a list."
+        "`batches` must be something that can be iterated over twice, such as a list "
+        "or a loader; got an iterator. Put its tensors into a list."
     )
 
 
 def not_an_output(output: Any) -> ValueError:
-    """Return the refusal of an output that there is not."""
+    """Return the refusal of an unknown output."""
     return ValueError(
         f"`output` must be 'masks' or 'multiclass'; got {_shown(output)}."
     )
 
 
 def classes_are_pixels(classes: int, dims: Any) -> ValueError:
-    """Return the refusal of a dimension of classes that is none, or one of a map."""
+    """Return the refusal of a dimension that cannot be the one of the classes."""
     return ValueError(
-        f"`classes` must be a dimension of the tensor that is none of a map's; got "
+        f"`classes` must be a dimension of the tensor that is not in `dims`; got "
         f"{classes} and `dims` {_shown(dims)}."
     )

@@ -1,4 +1,4 @@
-"""Things as bytes: a header that says what they are, and a checksum."""
+"""Objects as bytes: a header that says what they are, and a checksum."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from bestcut._validation import check_kind
 
 @dataclass(frozen=True)
 class Form:
-    """How one kind of thing is stored.
+    """How one kind of object is stored: a header and a body.
 
-    After the header, which is 16 bytes of a name, the version, perhaps a number that
-    says how much there is, and the checksum of the rest, comes a body.
+    The header holds a name of 16 bytes, the version, perhaps a number that says how
+    much there is, and the checksum of the rest.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Form:
     version : int
         The version that is written and read.
     refused : callable
-        Makes an exception of the reason why bytes cannot be read.
+        Makes an exception from the reason why bytes cannot be read.
     counted : bool
         Whether the header has the number.
     least : int
@@ -48,32 +48,32 @@ class Form:
         return header + body
 
     def body(self, data: Any, wrong_size: Callable[..., str]) -> bytes:
-        """Return the body of what `packed` returned, refusing everything else.
+        """Return the body of the bytes from `packed`, refusing all other bytes.
 
         Parameters
         ----------
         data : bytes-like
             What a user passed in.
         wrong_size : callable
-            Takes the body and, if the form is counted, the number; returns what is
-            wrong with its size, nothing if it is right.
+            Takes the body and, if the form is counted, the number. Returns what is
+            wrong with its size, or an empty text.
 
         Returns
         -------
         bytes
-            As they were stored, if nobody forged the checksum.
+            The body as it was stored, unless somebody forged the checksum.
         """
         check_kind(data, bytes | bytearray | memoryview, name="data", called="bytes")
         stored, header = bytes(data), self._header
         if len(stored) < header.size + self.least:
-            reason = f"it has {len(stored)} bytes, fewer than a header"
+            reason = f"it has {len(stored)} bytes, which is less than a header"
             raise self.refused(reason)
         name, version, *count, checksum = header.unpack_from(stored)
         body = stored[header.size :]
         if name != self.name:
             reason = "it begins with something else"
         elif version != self.version:
-            reason = f"it is of version {version}, and this one reads {self.version}"
+            reason = f"it has version {version}, but only {self.version} can be read"
         elif not (reason := wrong_size(body, *count)) and zlib.crc32(body) != checksum:
             reason = "its checksum is wrong"
         if reason:

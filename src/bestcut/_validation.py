@@ -1,7 +1,7 @@
 """Checks of what a user passes in.
 
-`_errors.py` has the sentences. Ranges are written positively and negated, so that NaN
-fails them too.
+The sentences are in `_errors.py`. Each check negates the allowed range, so that NaN
+fails it too.
 """
 
 from __future__ import annotations
@@ -16,18 +16,17 @@ from numpy.typing import NDArray
 from bestcut import _errors as errors
 from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
 
-_LARGEST = 1e150  # so that a product of two is a number, too
-_SUM_OF_TWO = 1e-5  # by which two classes in float32 may miss 1, and more
+_LARGEST = 1e150  # so that a product of two is still finite
+_SUM_OF_TWO = 1e-5  # two classes in float32 sum to 1 within this
 
-#: The sentence that refuses an array of another shape than a matrix's.
+#: The sentence that refuses an array that is not a matrix.
 NotTwoDimensional: TypeAlias = Callable[[str, tuple[int, ...]], ValueError]
 
 
 def as_numpy(values: Any) -> Any:
     """Return a PyTorch tensor as an array, and anything else as it is.
 
-    NumPy takes neither tensors on another device, nor such with gradients, nor
-    bfloat16.
+    NumPy does not take tensors on another device, tensors with gradients, or bfloat16.
     """
     if not (hasattr(values, "detach") and hasattr(values, "cpu")):
         return values
@@ -38,7 +37,7 @@ def as_numpy(values: Any) -> Any:
 
 
 def check_real_array(values: Any, *, name: str, cure: str = "") -> FloatArray:
-    """Return `values` as float64, refusing what is not made of real numbers."""
+    """Return `values` as float64, refusing values that are not real numbers."""
     if isinstance(values, np.ma.MaskedArray):
         raise errors.masked(name)
     try:
@@ -75,7 +74,7 @@ def check_scores(values: Any, *, name: str = "y_score") -> FloatArray:
 
 
 def check_finite_scores(values: Any, *, name: str) -> FloatArray:
-    """Return `values` as a 1-D float64 array of finite numbers, no zero negative."""
+    """Return `values` as a 1-D float64 array of finite numbers, with -0.0 as 0.0."""
     array = check_scores(values, name=name)
     bad = np.isinf(array)
     if bad.any():
@@ -113,7 +112,7 @@ def check_matrix(
 
 
 def positive_columns(values: Any, *, name: str = "y_proba") -> Any:
-    """Return the matrix that a list with an array of two classes for each label means.
+    """Return the matrix for a list that has an array of two classes for each label.
 
     Such a list comes from the MultiOutputClassifier of scikit-learn. Anything else is
     returned as it is.
@@ -137,7 +136,7 @@ def positive_columns(values: Any, *, name: str = "y_proba") -> Any:
 
 
 def check_groups(values: Any, n: int) -> tuple[NDArray[Any], IndexArray]:
-    """Return the different groups, sorted, and which of them each instance is in."""
+    """Return the different groups, sorted, and the group of each instance."""
     array = np.asarray(values)
     if array.shape != (n,):
         raise errors.not_one_group_each(n, array.shape)
@@ -199,7 +198,7 @@ def check_weights(values: Any, n: int, *, name: str = "sample_weight") -> FloatA
 
 
 def check_multiplicities(values: Any, n: int, *, name: str = "counts") -> CountArray:
-    """Return how often each of n scores occurs, once if nothing is said."""
+    """Return how often each of n scores occurs; once by default."""
     if values is None:
         return np.ones(n, dtype=np.int64)
     array = check_real_array(values, name=name)
@@ -241,7 +240,7 @@ def check_counts(
 
 
 def check_finite_real(value: Any, *, name: str) -> None:
-    """Refuse what is not a finite real number."""
+    """Refuse a value that is not a finite real number."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise errors.not_real(name, value)
     try:
@@ -253,7 +252,7 @@ def check_finite_real(value: Any, *, name: str) -> None:
 
 
 def check_size(value: Any, *, name: str) -> None:
-    """Refuse what is not a real number, or one whose products would overflow."""
+    """Refuse a value that is not a real number, or whose products would overflow."""
     check_finite_real(value, name=name)
     if abs(float(value)) > _LARGEST:
         raise errors.too_large(name, value, _LARGEST)
@@ -299,7 +298,7 @@ def check_whole_number(value: Any, *, name: str, least: int = 0, cure: str = "")
 
 
 def check_rate(value: Any, *, name: str) -> None:
-    """Refuse what is not a number from 0 to 1."""
+    """Refuse a value that is not a number from 0 to 1."""
     check_finite_real(value, name=name)
     if not 0 <= value <= 1:
         raise errors.not_a_rate(name, value)
@@ -332,7 +331,7 @@ def check_levels(values: Any, *, name: str = "q") -> FloatArray:
 
 
 def check_coefficients(values: Any, *, name: str) -> None:
-    """Refuse what is not a tuple of four finite real numbers."""
+    """Refuse a value that is not a tuple of four finite real numbers."""
     if not isinstance(values, tuple) or len(values) != 4:
         raise errors.not_four_numbers(name, values)
     for i, value in enumerate(values):
@@ -340,26 +339,26 @@ def check_coefficients(values: Any, *, name: str) -> None:
 
 
 def check_option(value: Any, known: Collection[str], *, name: str) -> str:
-    """Return one of the known options, refusing any other with the nearest ones."""
+    """Return a known option, refusing others with the most similar known ones."""
     if not isinstance(value, str) or value not in known:
         raise errors.unknown_name(name, value, known)
     return value
 
 
 def check_kind(value: Any, kind: Any, *, name: str, called: str) -> None:
-    """Refuse what is not of a type, or of one of several; `called` says which."""
+    """Refuse a value of another type than `kind`, which the message calls `called`."""
     if not isinstance(value, kind):
         raise errors.wrong_kind(name, called, value)
 
 
 def check_positive_class(pos_label: Any, classes: NDArray[Any]) -> None:
-    """Refuse a positive class that is none of the classes."""
+    """Refuse a positive class that is not one of the classes."""
     if not np.any(classes == pos_label):
         raise errors.not_a_class(pos_label, classes.tolist())
 
 
 def check_callable(function: Any, *, name: str) -> None:
-    """Refuse what cannot be called."""
+    """Refuse a value that cannot be called."""
     if not callable(function):
         raise errors.not_callable(name, function)
 
@@ -388,7 +387,7 @@ def check_custom_values(
     if array.dtype.kind not in "buif":
         raise errors.returns_no_numbers(name, values, array.dtype)
     if array.shape != shape:
-        # A constant is still a metric; a sum over what it was given is a mistake.
+        # A constant is still a metric, but a sum over the given arrays is a mistake.
         if type(values) not in (bool, int, float):
             raise errors.returns_other_shape(name, array.shape, shape)
         array = np.broadcast_to(array, shape)

@@ -20,8 +20,8 @@ class ExpectedScorer:
     """The expected metric of a classifier's predictions, by its own probabilities.
 
     Made by `make_expected_scorer`. Call it as scikit-learn calls scorers,
-    ``scorer(estimator, X, y)``; `y` is not looked at and may be left out. Larger is
-    better: a loss comes with a minus.
+    ``scorer(estimator, X, y)``; `y` is ignored and may be left out. Larger is better:
+    a loss is returned with a minus.
     """
 
     def __init__(
@@ -68,15 +68,17 @@ def make_expected_scorer(
     Parameters
     ----------
     metric : str or Metric, default="f1"
-        What to expect. A loss is returned with a minus, as scikit-learn wants it.
+        The metric whose expected score is returned. A loss is returned with a minus,
+        as scikit-learn needs it.
     average : {"macro"}, optional
-        The mean of the metric over classes, each against the rest, as
-        `bestcut.multiclass.expected_score` has it and, of labels, ``"f1_macro"``. Any
-        number of classes will do then. If None, there must be two, and the metric is
-        that of the positive one.
+        With ``"macro"``, the mean of the metric over classes, each against the rest,
+        for any number of classes. It is the score of
+        `bestcut.multiclass.expected_score`, and it expects what scikit-learn's
+        ``"f1_macro"`` computes from labels. If None, there must be two classes, and the
+        metric is that of the positive class.
     pos_label : int, float, bool or str, optional
-        The positive class; the second of the classifier's classes if None. It is
-        refused with `average`.
+        The positive class; the second of the classifier's classes if None. It must be
+        None with `average`.
 
     Returns
     -------
@@ -85,8 +87,8 @@ def make_expected_scorer(
 
     Notes
     -----
-    A model is judged by its own probabilities: one that is sure of itself expects a
-    high score. Compare models this way only if they are calibrated.
+    A model is judged by its own probabilities: an overconfident model expects a score
+    that is too high. Compare models this way only if they are calibrated.
 
     Examples
     --------

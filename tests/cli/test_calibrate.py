@@ -153,13 +153,14 @@ def test_more_labels_than_can_soon_be_checked_are_not(places, monkeypatch):
     assert "The labels do not fit" in run(*line).stdout
     monkeypatch.setattr("bestcut.cli._expect.MOST_CHECKED", 39)
     said = (
-        "The 40 labels were not held against the calibrated probabilities, as it would "
-        "take long; 39 or fewer are. Pass a random part of the rows."
+        "The 40 labels were not compared with the calibrated probabilities, because "
+        "only 39 labels or fewer can be compared in a reasonable time. Pass a random "
+        "part of the rows."
     )
     assert " ".join(run(*line).stdout.split()).endswith(said)
     assert json.loads(run(*line, "--json").stdout)["calibration"] == said
     known = ["expect", "new.csv", "--proba", "yhat", *options[:4]]
-    assert "were not held" not in run(*known).stdout  # known probabilities are quick
+    assert "not compared" not in run(*known).stdout  # known probabilities are quick
 
 
 @pytest.mark.parametrize(
@@ -322,8 +323,8 @@ def test_labels_of_one_class_are_doubted(places, label):
     options = ["--calibrate", "one.csv", "--calibrate-label", "y"]
     found = run("decide", "new.csv", "--proba", "s", *options)
     assert found.stderr.splitlines()[0] == (
-        f"bestcut: warning: one.csv: all 2 labels in column 'y' are {label}, which "
-        "leaves nearly everything open. Check the column, or label more."
+        f"bestcut: warning: one.csv: all 2 labels in column 'y' are {label}, so the "
+        "calibration is very uncertain. Check the column, or label more rows."
     )
 
 
@@ -348,15 +349,16 @@ REFUSED = {
     ),
     "no file for the label": (
         "--calibrate-label y",
-        "--calibrate-label is given, and --calibrate is not. Name the file of",
+        "--calibrate-label needs --calibrate. Name the file of",
     ),
     "no file for the scores": (
         "--calibrate-proba s",
-        "--calibrate-proba is given, and --calibrate is not. Name the file of",
+        "--calibrate-proba needs --calibrate. Name the file of",
     ),
     "groups that are not there": (
         f"{FIRST} --group-by z",
-        "new.csv: has no column 'z'. Name one with --group-by; it has: s, yhat, y.",
+        "new.csv: has no column 'z'. Name a column with --group-by; the columns are: "
+        "s, yhat, y.",
     ),
     "missing file": (
         "--calibrate no.csv --calibrate-label y",
@@ -364,16 +366,18 @@ REFUSED = {
     ),
     "missing scores": (
         f"{FIRST} --calibrate-proba z",
-        "old.csv: has no column 'z'. Name one with --calibrate-proba; it has: s, y.",
+        "old.csv: has no column 'z'. Name a column with --calibrate-proba; the columns "
+        "are: s, y.",
     ),
     "missing labels": (
         "--calibrate old.csv --calibrate-label z",
-        "old.csv: has no column 'z'. Name one with --calibrate-label; it has: s, y.",
+        "old.csv: has no column 'z'. Name a column with --calibrate-label; the columns "
+        "are: s, y.",
     ),
     "output": (f"{FIRST} -o old.csv", "old.csv: is the input itself"),
     "unknown format": (
         "--calibrate old.xls --calibrate-label y",
-        "old.xls: has a name that says no format. Pass --format",
+        "old.xls: has a name that does not tell its format. Pass --format",
     ),
 }
 
@@ -411,13 +415,19 @@ def test_one_of_the_files_may_be_standard_input_and_not_both(places):
     [
         ("", "old.csv: is empty"),
         ("s,y\n", "old.csv: has no rows. Pass a file with labelled rows."),
-        ("s,y\n0.5,1\nNaN,0\n", "column 's', row 2: 'NaN' is no number. Fill it or"),
-        ("s,y\n0.5,1\n,0\n", "column 's', row 2: nothing is no number"),
-        ("s,y\n0.5,1\n-inf,0\n", "column 's', row 2: -inf is no finite number. Fill"),
-        ("s,y\n0.5,1\n0.4,2\n", "column 'y', row 2: '2' is no label. Pass 0 and 1, or"),
-        ("s,y\n0.5,yes\n", "column 'y', row 1: 'yes' is no label"),
-        ("s,y\n0.5,1\n0.4,\n", "column 'y', row 2: nothing is no label"),
-        ("s,y,y\n0.5,1,1\n", "old.csv: has 2 columns 'y'. Rename all but one."),
+        ("s,y\n0.5,1\nNaN,0\n", "column 's', row 2: 'NaN' is not a number. Fill it or"),
+        ("s,y\n0.5,1\n,0\n", "column 's', row 2: the value is missing"),
+        (
+            "s,y\n0.5,1\n-inf,0\n",
+            "column 's', row 2: -inf is not a finite number. Fill",
+        ),
+        (
+            "s,y\n0.5,1\n0.4,2\n",
+            "column 'y', row 2: '2' is not a label. Pass 0 and 1, or",
+        ),
+        ("s,y\n0.5,yes\n", "column 'y', row 1: 'yes' is not a label"),
+        ("s,y\n0.5,1\n0.4,\n", "column 'y', row 2: the label is missing"),
+        ("s,y,y\n0.5,1,1\n", "old.csv: has 2 columns named 'y'. Rename all but one."),
     ],
 )
 def test_labelled_files_that_are_wrong_are_refused(places, data, message):
@@ -439,7 +449,8 @@ def test_new_scores_must_be_finite(places, monkeypatch, bad, large):
         name, *more = command
         line = complaint(call(name, "new.csv", "--proba", "s", *more, *LABELS))
         assert line.startswith("new.csv: column 's', row 2: ")
-        assert line.endswith("number. Fill it or delete the row.")
+        what = "number" if bad else "the value is missing"
+        assert line.endswith(f"{what}. Fill it or delete the row.")
 
 
 def test_conditions_that_cannot_be_met_are_refused(places):

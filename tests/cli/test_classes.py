@@ -134,7 +134,7 @@ def test_people_are_shown_some_classes_and_machines_all(files):
     file.write_text(",".join(names) + f"\n{row}\n{row}\n")
     run = call("decide", file, "--classes", ",".join(names))
     assert run.stderr.splitlines()[-2].split()[0] == "c29"
-    assert run.stderr.endswith("and 2 more; --json has them\n")
+    assert run.stderr.endswith("and 2 more; --json prints all\n")
     _, facts = decided(file, "--classes", ",".join(names))
     assert len(facts["each"]) == 32
 
@@ -149,30 +149,52 @@ def test_the_table_fits_a_narrow_window(files, columns, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--classes", "cat,dog"], "row 1: the classes sum to 0.9 (4 of 5 rows not"),
-        (["--classes", "cat,dog,cow"], "no column 'cow'. Name one with --classes"),
-        (["--classes", "cat,dog,id"], "column 'id', row 2: 2 is no probability"),
-        (["--classes", "cat,dog,cat"], "'cat' is there twice."),
+        (
+            ["--classes", "cat,dog"],
+            "row 1: the probabilities of the classes sum to 0.9, not to 1 (4 of 5 rows "
+            "do",
+        ),
+        (["--classes", "cat,dog,cow"], "no column 'cow'. Name a column with --classes"),
+        (["--classes", "cat,dog,id"], "column 'id', row 2: 2 is not a probability"),
+        (["--classes", "cat,dog,cat"], "the column 'cat' is named more than once."),
         (["--classes", "cat"], "'cat' is one column"),
-        ([*CLASSES, "--proba", "cat"], "--classes takes no --proba"),
-        ([*CLASSES, "--group-by", "id"], "--classes takes no --group-by"),
-        ([*CLASSES, "--per-group", "1"], "--classes takes no --per-group"),
-        ([*CLASSES, "--max-positives", "1"], "--classes takes no --max-positives"),
-        ([*CLASSES, "--goal", "reach=1"], "--classes takes no --goal"),
-        ([*CLASSES, "--at-least", "f1=0"], "--classes takes no --at-least"),
-        ([*CLASSES, "--calibrate", "x.csv"], "--classes takes no --calibrate"),
+        ([*CLASSES, "--proba", "cat"], "--classes cannot be used with --proba"),
+        ([*CLASSES, "--group-by", "id"], "--classes cannot be used with --group-by"),
+        ([*CLASSES, "--per-group", "1"], "--classes cannot be used with --per-group"),
+        (
+            [*CLASSES, "--max-positives", "1"],
+            "--classes cannot be used with --max-positives",
+        ),
+        ([*CLASSES, "--goal", "reach=1"], "--classes cannot be used with --goal"),
+        ([*CLASSES, "--at-least", "f1=0"], "--classes cannot be used with --at-least"),
+        (
+            [*CLASSES, "--calibrate", "x.csv"],
+            "--classes cannot be used with --calibrate",
+        ),
         (["--calibrate", "x.csv"], "--calibrate needs --proba"),
-        ([*CLASSES, "--name", "id"], "has a column 'id' already"),
+        ([*CLASSES, "--name", "id"], "already has a column 'id'"),
         ([*CLASSES, "--metric", "fp-tp"], "More true positives can be worse"),
         (["--proba", "cat", "--per-group", "1"], "--per-group needs --average-by. For"),
         (["--average-by", "id"], "--average-by needs --proba"),
         (["--proba", "cat", "--average-by", "id"], "--average-by needs --group-by"),
-        ([*LABELS, "--min-positives", "1"], "--average-by takes no --min-positives"),
+        (
+            [*LABELS, "--min-positives", "1"],
+            "--average-by cannot be used with --min-positives",
+        ),
         (LABELS, "--average-by needs --per-group"),
-        ([*LABELS, "--per-group", "2-1"], "'2-1' is no number, as 3, and no range"),
-        ([*LABELS, "--per-group", "-1"], "'-1' is no number, as 3, and no range"),
-        ([*LABELS, "--per-group", "two"], "'two' is no number, as 3, and no range"),
-        ([*LABELS, "--per-group", "1"], "no column 'p'. Name one with --proba"),
+        (
+            [*LABELS, "--per-group", "2-1"],
+            "'2-1' is neither a number, such as 3, nor a range",
+        ),
+        (
+            [*LABELS, "--per-group", "-1"],
+            "'-1' is neither a number, such as 3, nor a range",
+        ),
+        (
+            [*LABELS, "--per-group", "two"],
+            "'two' is neither a number, such as 3, nor a range",
+        ),
+        ([*LABELS, "--per-group", "1"], "no column 'p'. Name a column with --proba"),
     ],
 )
 def test_wrong_options_are_one_line_on_standard_error(files, options, message):
@@ -183,6 +205,6 @@ def test_one_label_twice_is_refused(files):
     text = f"{TAGS}d1,law,0.3\n"
     run = call("decide", "-", *LABELS, "--per-group", "2", stdin=text.encode())
     assert complaint(run) == (
-        "standard input: row 9 is a second one for document 'd1' and tag 'law'. "
-        "Keep one of them."
+        "standard input: row 9 is a second row for document 'd1' and tag 'law'. "
+        "Keep one of these rows."
     )

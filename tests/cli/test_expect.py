@@ -37,7 +37,7 @@ def test_labels_may_be_words(tmp_path):
     assert row["expected"] == bestcut.expected_score([0.9, 0.2, 0.4], [1, 0, 1], "f1")
     file.write_text("p,y\n0.9,yes\n")
     run = call("expect", file, "--proba", "p", "--pred", "y")
-    assert "column 'y', row 1: 'yes' is no label" in complaint(run)
+    assert "column 'y', row 1: 'yes' is not a label" in complaint(run)
 
 
 def test_compare_has_every_metric_and_the_threshold_of_one_half(folder):
@@ -78,7 +78,7 @@ def test_compare_takes_metrics_and_a_threshold(folder):
 @pytest.mark.parametrize("threshold", ["nan", "-0.1", "1.01", "half", "50%", ""])
 def test_a_threshold_is_a_probability(folder, threshold):
     line = ["compare", "scores.csv", "--proba", "p", "--threshold", threshold]
-    assert f"{threshold!r} is no probability" in complaint(call(*line))
+    assert f"{threshold!r} is not a probability" in complaint(call(*line))
 
 
 def test_zero_division_is_that_of_all_metrics(tmp_path):

@@ -145,7 +145,7 @@ def test_ndjson_keeps_every_byte(tmp_path):
 def test_ndjson_that_spans_lines_is_refused(tmp_path):
     (tmp_path / "x.ndjson").write_text('{"p":\n0.5}\n')
     run = call("decide", tmp_path / "x.ndjson", "--proba", "p")
-    assert "x.ndjson: is no readable ndjson" in complaint(run)
+    assert "x.ndjson: cannot be read as ndjson" in complaint(run)
 
 
 def test_a_text_file_becomes_a_typed_one_only_where_nothing_is_lost(tmp_path):
@@ -189,7 +189,7 @@ def test_what_a_format_cannot_hold_is_refused(tmp_path):
     run = call(
         *["decide", tmp_path / "x.csv", "--proba", "p", "-o", tmp_path / "y.parquet"]
     )
-    assert "several columns 'a', which parquet cannot hold" in complaint(run)
+    assert "several columns named 'a', which parquet does not allow" in complaint(run)
     assert sorted(os.listdir(tmp_path)) == ["x.csv", "x.ndjson"]
 
 

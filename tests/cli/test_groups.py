@@ -73,7 +73,10 @@ def test_each_group_has_its_goal_and_conditions(folder, options, asked):
 def test_a_group_that_cannot_satisfy_a_condition_is_named_with_the_cure(pairs):
     line = complaint(call(*pairs, "--at-least", "precision=0.5"))
     assert line.startswith("order '04': --at-least cannot be satisfied by any")
-    assert "That is so for 3 of 4 groups. To let these be left empty, add" in line
+    assert (
+        "This happens in 3 of 4 groups. To allow no positives in these groups, add"
+        in line
+    )
     assert call(*pairs, "--at-least", "precision=0.5", "--zero-division", 1).stdout
 
 
@@ -194,20 +197,23 @@ def test_no_rows_make_no_lines(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--collect", "none"], "no column 'none'. Name one with --collect; it has: o"),
-        (["--collect", "product", "--name", "order"], "has a column 'order' already"),
-        (["--collect", "product", "--summary-only"], "takes no --collect"),
+        (
+            ["--collect", "none"],
+            "no column 'none'. Name a column with --collect; the columns are: o",
+        ),
+        (["--collect", "product", "--name", "order"], "already has a column 'order'"),
+        (["--collect", "product", "--summary-only"], "so --collect must be left out"),
         (
             ["--collect", "product", "--none-beside", "--goal", "quantile=0.1"],
-            "--none-beside takes no --goal",
+            "--none-beside cannot be used with --goal",
         ),
         (
             ["--collect", "product", "--none-beside", "--at-least", "recall=0.1"],
-            "--none-beside takes no --at-least",
+            "--none-beside cannot be used with --at-least",
         ),
         (
             ["--collect", "product", "--none-beside", "--metric", "jaccard"],
-            "--none-beside takes F-beta, and no jaccard.",
+            "--none-beside works with F-beta only, not with jaccard.",
         ),
     ],
 )
@@ -218,8 +224,8 @@ def test_what_cannot_be_collected_is_refused(pairs, options, message):
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
-        ("", "column 'product', row 2: there is nothing to collect. Fill it"),
-        ("oat milk", "row 2: 'oat milk' holds a blank, which separates values"),
+        ("", "column 'product', row 2: the value to collect is missing. Fill it"),
+        ("oat milk", "row 2: 'oat milk' holds a blank, but blanks separate values"),
         ('"a\tb"', r"row 2: 'a\tb' holds a blank"),
     ],
 )

@@ -25,25 +25,34 @@ REFUSED = {
     "empty": (b"", "x.csv: is empty. Pass a file with a header and rows."),
     "blank": (b"\xef\xbb\xbf \r\n\n", "is empty"),
     "blank first line": (b"\np\n0.5\n", "the first line is blank. Delete it."),
-    "missing column": (b"id,q\n1,0.5\n", "no column 'p'. Name one with --proba"),
-    "other case": (b"id,P\n1,0.5\n", "it has: id, P."),
-    "duplicate header": (b"p,a,p\n0.1,2,0.3\n", "has 2 columns 'p'. Rename all but"),
+    "missing column": (b"id,q\n1,0.5\n", "no column 'p'. Name a column with --proba"),
+    "other case": (b"id,P\n1,0.5\n", "the columns are: id, P."),
+    "duplicate header": (
+        b"p,a,p\n0.1,2,0.3\n",
+        "has 2 columns named 'p'. Rename all but",
+    ),
     "text at row 70,000": (
         many_rows("oops"),
-        "column 'p', row 70000: 'oops' is no number. Fill it or delete the row.",
+        "column 'p', row 70000: 'oops' is not a number. Fill it or delete the row.",
     ),
-    "NaN": (b"p\n0.1\nNaN\n", "column 'p', row 2: 'NaN' is no number"),
-    "nothing": (b"p,a\n,1\n", "column 'p', row 1: nothing is no number"),
-    "infinite": (b"p\ninf\n", "column 'p', row 1: inf is no probability"),
+    "NaN": (b"p\n0.1\nNaN\n", "column 'p', row 2: 'NaN' is not a number"),
+    "nothing": (b"p,a\n,1\n", "column 'p', row 1: the value is missing"),
+    "infinite": (b"p\ninf\n", "column 'p', row 1: inf is not a probability"),
     "above 1": (
         b"p\n0.1\n1.5\n7\n",
-        "column 'p', row 2: 1.5 is no probability (2 of 3 read are not in [0, 1]). ",
+        "column 'p', row 2: 1.5 is not a probability (2 of 3 read are not in [0, 1]). ",
     ),
-    "below 0": (b"p\n-0.1\n", "row 1: -0.1 is no probability"),
-    "percent": (b"p\n50%\n", "row 1: '50%' is no number. Divide percentages by 100."),
-    "decimal comma": (b'p\n"0,5"\n', "row 1: '0,5' is no number"),
-    "too few fields": (b"p,a\n0.5,1\n0.5\n", "row 2 has 1 fields, the header 2"),
-    "too many fields": (b"p,a\n0.5,1,2\n", "row 1 has 3 fields, the header 2"),
+    "below 0": (b"p\n-0.1\n", "row 1: -0.1 is not a probability"),
+    "percent": (
+        b"p\n50%\n",
+        "row 1: '50%' is not a number. Divide percentages by 100.",
+    ),
+    "decimal comma": (b'p\n"0,5"\n', "row 1: '0,5' is not a number"),
+    "too few fields": (
+        b"p,a\n0.5,1\n0.5\n",
+        "row 2 has 1 fields, but the header has 2",
+    ),
+    "too many fields": (b"p,a\n0.5,1,2\n", "row 1 has 3 fields, but the header has 2"),
     "blank line": (b"p\n0.5\n\n0.5\n", "row 2 is blank. Delete it."),
     "open quote": (b'p,a\n0.5,"x\n0.5,y\n', "line 2 has a quote that is never closed"),
     # An even number of stray quotes, so that two lines look like one quoted field.
@@ -102,11 +111,15 @@ def test_no_rows_are_no_trouble(tmp_path, command):
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("x.parquet", b"PAR1 and no more", "is no readable parquet"),
+        ("x.parquet", b"PAR1 and no more", "cannot be read as parquet"),
         ("x.parquet", b"", "is empty"),
-        ("x.ndjson", b'{"p":0.5}\n{"p":', "is no readable ndjson"),
+        ("x.ndjson", b'{"p":0.5}\n{"p":', "cannot be read as ndjson"),
         ("x.ndjson", b'{"p":[0.5]}\n', "column 'p' holds List"),
-        ("x.ndjson", b'{"p":0.5}\n{"p":null}\n', "column 'p', row 2: nothing is no"),
+        (
+            "x.ndjson",
+            b'{"p":0.5}\n{"p":null}\n',
+            "column 'p', row 2: the value is missing",
+        ),
         ("x.txt", b"p\n0.5\n", "Pass --format, one of csv, tsv, parquet, ipc, ndjson."),
     ],
 )
@@ -118,7 +131,7 @@ def test_other_formats_are_refused_clearly_too(tmp_path, name, data, message):
 def test_groups_must_be_named(tmp_path):
     (tmp_path / "x.csv").write_text("p,g\n0.5,a\n0.5,\n")
     run = call("decide", tmp_path / "x.csv", "--proba", "p", "--group-by", "g")
-    assert "column 'g', row 2: no group is named" in complaint(run)
+    assert "column 'g', row 2: the group is missing" in complaint(run)
 
 
 def test_labels_must_be_labels(tmp_path):
@@ -155,11 +168,12 @@ def test_bad_files_and_places_by_the_real_entry_point(tmp_path):
     (tmp_path / "ok.csv").write_text("p\n0.5\n")
     for line, message in {
         "bestcut decide x.csv --proba p -o out.csv": "x.csv: column 'p', row 2: 'many' "
-        "is no number. Fill it or delete the row.",
+        "is not a number. Fill it or delete the row.",
         "bestcut decide none.csv --proba p": "none.csv: cannot be read (No such file "
-        "or directory). Check it.",
+        "or directory). Check the file.",
         "bestcut decide ok.csv --proba p -o no/out.csv": "no/out.csv: could not be "
-        "written (No such file or directory). Nothing was kept. Choose another place "
+        "written (No such file or directory). No file was written. Choose another "
+        "place "
         "with -o.",
         "bestcut decide - --proba p <&-": "standard input: is closed. Pass a file.",
         "bestcut compare ok.csv --proba p >/dev/full": "standard output could not be "

@@ -55,9 +55,19 @@ def test_labels_show_what_came(folder):
 @pytest.mark.parametrize(
     ("label", "message"),
     [
-        ("none", "scores.csv: has no column 'none'. Name one with --label; it has: "),
-        ("id", "scores.csv: column 'id', row 2: '002' is no label. Pass 0 and 1, or "),
-        ("note", "scores.csv: column 'note', row 1: 'plain' is no label. Pass 0 and 1"),
+        (
+            "none",
+            "scores.csv: has no column 'none'. Name a column with --label; the columns "
+            "are: ",
+        ),
+        (
+            "id",
+            "scores.csv: column 'id', row 2: '002' is not a label. Pass 0 and 1, or ",
+        ),
+        (
+            "note",
+            "scores.csv: column 'note', row 1: 'plain' is not a label. Pass 0 and 1",
+        ),
     ],
 )
 def test_what_is_no_column_of_labels_is_refused(folder, label, message):
@@ -138,7 +148,7 @@ def test_what_goes_wrong_is_one_line(folder):
     assert "ranking principle" in refused(
         "--proba", "p", "--also", "fp - tp", "-o", "r.html"
     )
-    assert "'note', row 1: 'plain' is no number" in refused(
+    assert "'note', row 1: 'plain' is not a number" in refused(
         "--proba", "note", "-o", "r.html"
     )
     assert not (folder / "r.html").exists()

@@ -64,9 +64,9 @@ def test_standard_input_is_known_by_its_first_bytes(place, name, read, packed):
 def test_what_looks_like_an_object_is_one(data, kind):
     run = call("decide", "-", "--proba", "p", stdin=data)
     if kind is None:
-        assert "it has: {p}, q." in complaint(run)
+        assert "the columns are: {p}, q." in complaint(run)
     elif data.startswith(b"{p"):
-        assert "standard input: is no readable ndjson" in complaint(run)
+        assert "standard input: cannot be read as ndjson" in complaint(run)
         run = call("decide", "-", "--proba", "{p}", "--format", "csv", stdin=data)
         assert run.stdout == "{p},decision\n0.5,1\n"
     else:
@@ -100,19 +100,22 @@ def test_a_csv_may_be_separated_otherwise_and_stays_so(tmp_path, mark, end):
 def test_the_comma_is_given_up_only_where_it_is_not_meant(tmp_path, text, columns):
     (tmp_path / "x.csv").write_text(text)
     run = call("decide", tmp_path / "x.csv", "--proba", "no")
-    assert f"it has: {', '.join(columns)}." in complaint(run)
+    assert f"the columns are: {', '.join(columns)}." in complaint(run)
 
 
 def test_one_column_in_the_place_of_several_is_noticed(place):
     line = ["decide", place / "x.csv", "--format", "tsv", "--proba", "p"]
-    message = "it has: id,p. That is one column: if it is to be several, pass another"
-    assert f"{message} --format." in complaint(call(*line))
+    message = (
+        "the columns are: id,p. This is one column: if it should be several, pass "
+        "another --format."
+    )
+    assert message in complaint(call(*line))
 
 
 def test_a_decimal_comma_is_named(tmp_path):
     (tmp_path / "x.csv").write_text("id;p\n1;0,5\n")
     run = call("decide", tmp_path / "x.csv", "--proba", "p")
-    assert "'0,5' is no number. Write decimals with a point." in complaint(run)
+    assert "'0,5' is not a number. Write decimals with a point." in complaint(run)
 
 
 @pytest.mark.parametrize("key", ["p", "é", 'a "b"', "a\\b"])
@@ -192,7 +195,7 @@ def on_terminal(line, folder):
 def test_a_terminal_is_not_filled_with_bytes(place):
     assert on_terminal("bestcut decide - --proba p < x.parquet", place) == (
         2,
-        "bestcut: standard output: is a terminal, and parquet is no text. Name a file "
+        "bestcut: standard output: is a terminal, and parquet is not text. Name a file "
         "with -o.\n",
     )
 
@@ -247,7 +250,7 @@ def test_a_link_to_itself_is_no_file(place):
 
 def test_no_name_is_no_file(place):
     run = call("decide", place / "x.csv", "--proba", "p", "-o", "")
-    assert "has a name that says no format" in complaint(run)
+    assert "has a name that does not tell its format" in complaint(run)
 
 
 def test_a_reader_that_stops_early_sees_no_traceback(place):

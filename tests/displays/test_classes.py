@@ -147,7 +147,7 @@ def test_sparse_probabilities_are_as_good():
 
 
 def test_what_cannot_be_shown_is_refused():
-    with pytest.raises(ValueError, match="average='micro', one score of all classes"):
+    with pytest.raises(ValueError, match="average='micro', one score for all classes"):
         ClassScoresDisplay.from_decision(multiclass.decide(P, average="micro"))
     with pytest.raises(ValueError, match="`normalize`"):
         ClassConfusionDisplay.from_decision(FOUND, P, normalize="rows")

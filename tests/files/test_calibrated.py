@@ -104,18 +104,20 @@ def test_what_is_wrong_is_refused_before_anything_is_written(scores, tmp_path):
     with pytest.raises(TypeError, match="`calibration` must be a Calibration; got str"):
         bestcut.decide_file(*files, proba="s", calibration="old.csv")
     with pytest.raises(
-        bestcut.FileError, match=r"no column 'p'. Name one with `proba`"
+        bestcut.FileError, match=r"no column 'p'. Name a column with `proba`"
     ):
         bestcut.decide_file(*files, proba="p", calibration=CALIBRATION)
-    with pytest.raises(bestcut.FileError, match="has a column 'id' already"):
+    with pytest.raises(bestcut.FileError, match="already has a column 'id'"):
         bestcut.decide_file(*files, proba="s", name="id", calibration=CALIBRATION)
     scores.write_text("s\n-1\n")
-    with pytest.raises(bestcut.FileError, match="row 1: -1 is no probability"):
+    with pytest.raises(bestcut.FileError, match="row 1: -1 is not a probability"):
         bestcut.decide_file(*files, proba="s", goal=bestcut.goals.Quantile(0.1))
     with pytest.raises(TypeError, match="`goal` must be one of"):
         bestcut.decide_file(*files, proba="s", goal="mean")
     scores.write_text("s\n1\ninf\n")
-    message = "new.csv: column 's', row 2: inf is no finite number. Fill it or delete"
+    message = (
+        "new.csv: column 's', row 2: inf is not a finite number. Fill it or delete"
+    )
     with pytest.raises(bestcut.FileError, match=message):
         bestcut.decide_file(*files, proba="s", calibration=CALIBRATION)
     assert [x.name for x in tmp_path.iterdir()] == ["new.csv"]

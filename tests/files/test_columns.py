@@ -1,4 +1,5 @@
-"""A value that is no probability is named by its row; numbers of any type are read."""
+"""A value that is not a probability is named by its row; numbers of any type are "
+"read."""
 
 import os
 
@@ -21,13 +22,13 @@ def test_a_bad_value_far_down_is_named_by_its_row(tmp_path, name, monkeypatch):
     frame = pl.DataFrame({"p": values})
     source = write(frame, tmp_path / f"x.{name}")
     message = (
-        rf"x\.{name}: column 'p', row 70000: 'oops' is no number\. Fill it or delete"
+        rf"x\.{name}: column 'p', row 70000: 'oops' is not a number\. Fill it or delete"
     )
     with pytest.raises(FileError, match=message):
         decide_file(source, tmp_path / f"y.{name}", proba="p")
     bad = frame.with_columns(p=pl.col("p").replace("oops", "1.5").cast(pl.Float64))
     write(bad, source)
-    with pytest.raises(FileError, match=r"row 70000: 1\.5 is no probability \(1 of"):
+    with pytest.raises(FileError, match=r"row 70000: 1\.5 is not a probability \(1 of"):
         decide_file(source, tmp_path / f"y.{name}", proba="p")
     assert os.listdir(tmp_path) == [f"x.{name}"]
 
@@ -36,12 +37,12 @@ def test_a_bad_value_far_down_is_named_by_its_row(tmp_path, name, monkeypatch):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (None, "row 41: nothing is no number"),
-        (float("nan"), "row 41: nan is no number"),
-        (float("inf"), "row 41: inf is no probability"),
-        (-0.5, "row 41: -0.5 is no probability"),
-        (1 + 1e-10, "row 41: 1.0000000001 is no probability"),
-        (7.0, "row 41: 7 is no probability"),
+        (None, "row 41: the value is missing"),
+        (float("nan"), "row 41: nan is not a number"),
+        (float("inf"), "row 41: inf is not a probability"),
+        (-0.5, "row 41: -0.5 is not a probability"),
+        (1 + 1e-10, "row 41: 1.0000000001 is not a probability"),
+        (7.0, "row 41: 7 is not a probability"),
     ],
 )
 def test_what_is_no_probability_in_a_frame_is_named_too(tmp_path, name, value, message):

@@ -81,7 +81,10 @@ def rows_then(last):
         (b"", "is empty. Pass a file with a header and rows."),
         (b"\n" * 500, "is empty. Pass a file with a header and rows."),
         (b"\n" * 500 + b"p\n0.5\n", "the first line is blank. Delete it."),
-        (rows_then(b"0.5\n"), "row 100 has 1 fields, the header 2. Quote what"),
+        (
+            rows_then(b"0.5\n"),
+            "row 100 has 1 fields, but the header has 2. Quote fields",
+        ),
         (rows_then(b"\n0.5,x\n"), "row 100 is blank. Delete it."),
         (rows_then(b"0.5,x\n\n" + b"\n" * 500 + b"0.5,x"), "row 101 is blank. Delete"),
         (
@@ -94,8 +97,11 @@ def rows_then(last):
         ),
         (rows_then(b"0.5,x\r0.5,x\n"), "line 101 has a carriage return without a newl"),
         (rows_then(b"0.5,\xe9\n0.5,x\n"), "line 101 is not UTF-8. Convert the file"),
-        (rows_then(b"50%,x\n"), "column 'p', row 100: '50%' is no number. Divide perc"),
-        (rows_then(b",x\n"), "column 'p', row 100: nothing is no number. Fill it or"),
+        (
+            rows_then(b"50%,x\n"),
+            "column 'p', row 100: '50%' is not a number. Divide perc",
+        ),
+        (rows_then(b",x\n"), "column 'p', row 100: the value is missing. Fill it or"),
     ],
 )
 def test_a_fault_in_any_piece_is_named_by_its_place(tmp_path, data, message):

@@ -110,9 +110,13 @@ def test_bounds_and_formulas_work_as_for_decide(tmp_path, name):
         (
             {"proba": "q"},
             FileError,
-            "no column 'q'. Name one with `proba`; it has: id, p",
+            "no column 'q'. Name a column with `proba`; the columns are: id, p",
         ),
-        ({"name": "id"}, FileError, "a column 'id' already. Choose another name with"),
+        (
+            {"name": "id"},
+            FileError,
+            "already has a column 'id'. Choose another name with",
+        ),
         ({"metric": "f1x"}, ValueError, "Did you mean 'f1'"),
         (
             {"format": "xls"},
@@ -133,7 +137,7 @@ def test_bounds_and_formulas_work_as_for_decide(tmp_path, name):
         (
             {"output": "y.xls"},
             FileError,
-            "y.xls: has a name that says no form",
+            "y.xls: has a name that does not tell its form",
         ),
         ({"path": "none.csv"}, FileError, "none.csv: cannot be read (No such file or"),
     ],

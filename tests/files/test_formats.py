@@ -25,7 +25,9 @@ def test_no_suffix_is_of_two_formats():
 
 def test_another_name_needs_a_format():
     assert format_of("x.txt", otherwise="ipc") == "ipc"
-    with pytest.raises(FileError, match=r"x\.txt: has a name that says no format\."):
+    with pytest.raises(
+        FileError, match=r"x\.txt: has a name that does not tell its format\."
+    ):
         format_of("x.txt")
     assert (format_of("-"), format_of("-", otherwise="ndjson")) == ("csv", "ndjson")
 

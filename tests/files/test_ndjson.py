@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("small_batches")
 def test_a_key_that_only_later_objects_have_is_not_written_twice(tmp_path):
     lines = '{"p":0.5}\n' * 30 + '{"p":0.5,"decision":1}\n'
     (tmp_path / "x.ndjson").write_text(lines)
-    with pytest.raises(FileError, match="has a column 'decision' already"):
+    with pytest.raises(FileError, match="already has a column 'decision'"):
         decide_file(tmp_path / "x.ndjson", tmp_path / "y.ndjson", proba="p")
     assert os.listdir(tmp_path) == ["x.ndjson"]
 
@@ -32,5 +32,5 @@ def test_objects_may_lack_keys_and_mix_texts_with_numbers(tmp_path):
         "decision": 1,
     }
     (tmp_path / "x.ndjson").write_text("\n".join(lines) + '\n\n{"a":[2]}')
-    with pytest.raises(FileError, match="column 'p', row 61: nothing is no number"):
+    with pytest.raises(FileError, match="column 'p', row 61: the value is missing"):
         decide_file(tmp_path / "x.ndjson", tmp_path / "y.ndjson", proba="p")

@@ -125,7 +125,7 @@ def test_classes_may_be_of_several_types():
             r"got P.data\[0\] = -0.1",
         ),
         ({"classes": ["a"]}, ValueError, "`classes` must name each of the 2 columns"),
-        ({"classes": ["a", "a"]}, ValueError, "'a' is there twice"),
+        ({"classes": ["a", "a"]}, ValueError, "'a' occurs more than once"),
         ({"weights": [1, -1]}, ValueError, r"got weights\[1\] = -1.0"),
         ({"weights": [0, 0]}, ValueError, "positive sum; all are 0"),
         ({"weights": [1, 2, 3]}, ValueError, r"shape \(2,\); got shape \(3,\)"),

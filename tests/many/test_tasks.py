@@ -230,7 +230,7 @@ def test_a_problem_that_cannot_satisfy_a_condition_is_named(
     text = str(caught.value)
     assert text.startswith(called)
     assert "`at_least` cannot be satisfied by any prediction with 0 to 3" in text
-    assert "That is so for 2 of 4 problems." in text
+    assert "This happens in 2 of 4 problems." in text
     assert "Precision(zero_division=1.0)" in text
     assert caught.value.problem == problem
     assert call(at_least={PRECISE: floor}).n_positive.min() == 0  # the cure

@@ -68,7 +68,7 @@ def test_the_verdict_is_about_the_n_that_is_asked_for():
         from_expression("-fn/fp", zero_division=-1e9),
         from_expression("0/(fp-1)+tp", zero_division=1e9),
         from_expression("sqrt(fp-500)/n", zero_division=0.0),
-        # Past the largest float the score is no number.
+        # Past the largest float the score is not a number.
         from_expression("tp**2*1e299*1e4", zero_division=-1.0),
     ],
     ids=lambda metric: metric.name,

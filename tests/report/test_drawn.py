@@ -121,21 +121,21 @@ def test_the_page_says_what_the_interval_covers():
     for words in (
         "How scores became probabilities",
         "By chance alone between",
-        "The dark band inside would, if the probabilities were known",
+        "The dark band inside is due to chance alone",
         "The interval covers chance and doubt about the probabilities.",
-        "It does not cover that the data have changed, that cases go together",
+        "It does not cover a change in the data, cases that depend on each other",
         "The labelled cases are like these.",
         _words.shares(report.scores[0], learned=True),
         _words.both_intervals(report.scores[0]),
     ):
         assert words in text
-    assert "The interval knows chance, and only that." not in text
+    assert "The interval covers chance only." not in text
 
 
 def test_a_page_about_known_probabilities_has_none_of_that():
     page = make_report(P.mean, also=[]).html()
     found = Page(page)
-    assert "The interval knows chance, and only that." in page
+    assert "The interval covers chance only." in page
     assert "By chance alone" not in page
     assert ("script", "maps-spec") not in found.texts
     assert all(attributes.get("id") != "maps" for _, attributes in found.tags)
@@ -239,7 +239,8 @@ def test_a_tie_that_scores_break_is_said_to_be_one():
     report = make_report(p, "squared_count_error", also=[])
     rule = _words.rule(report.cuts, report.scores[0].best)
     assert rule == (
-        "20 cases have a probability of exactly 0.1. Flag the first 2 of these, in the "
+        "20 cases have a probability of exactly 0.1. Flag the first 2 of these 20, in "
+        "the "
         "order of their scores."
     )
 
@@ -252,7 +253,9 @@ def test_wrong_arguments_are_refused():
         make_report(P, calibration=3)
     with pytest.raises(TypeError, match=r"Pass `calibration\(scores\)` as `y_proba`"):
         make_report(P.mean, calibration=CALIBRATION)
-    with pytest.raises(ValueError, match=r"got no `calibration`\. Pass it too"):
+    with pytest.raises(
+        ValueError, match=r"got no `calibration`\. Pass the calibration too"
+    ):
         make_report(P, labelled=(LABELS, OLD))
     with pytest.raises(ValueError, match=r"\(y_true, scores\); got list of length 1"):
         make_report(P, calibration=CALIBRATION, labelled=[OLD])

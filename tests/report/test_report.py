@@ -184,7 +184,8 @@ def test_the_decision_is_said_in_words():
     assert words == {
         "headline": "Flag the 4 most probable of 8 cases.",
         "rule": "That is every case with a probability of 0.31 or more.",
-        "outcome": "Of the 4 flagged, about 1.7 are right and 2.3 are false alarms. "
+        "outcome": "Of the 4 flagged cases, about 1.7 are right and 2.3 are false "
+        "alarms. "
         "Of about 2.1 positives in all, 0.4 are missed.",
         "comparison": "A threshold of 0.5 flags 1, with an expected F1 of 0.39 instead "
         "of 0.53.",
@@ -194,15 +195,15 @@ def test_the_decision_is_said_in_words():
 def test_a_cut_inside_a_tie_is_said_to_be_one():
     rule = "20 cases have a probability of exactly 0.1. Flag "
     alone = said([0.1] * 20, "squared_count_error")["rule"]
-    assert alone == f"{rule}the first 2 of these, in the order of the input."
+    assert alone == f"{rule}the first 2 of these 20, in the order of the input."
     more = said([0.9, *[0.1] * 20], "squared_count_error")["rule"]
-    assert more.startswith(f"{rule}the cases above it and the first 2 of these")
+    assert more.startswith(f"{rule}the cases above it and the first 2 of these 20")
 
 
 def test_it_is_said_if_nothing_or_everything_is_flagged():
     nothing = said([0.1] * 20, "accuracy")
     assert nothing["headline"] == "Flag none of the 20 cases."
-    assert nothing["outcome"].startswith("No other cut is expected to score better.")
+    assert nothing["outcome"].startswith("No other cut has a better expected score.")
     assert nothing["comparison"].startswith("A threshold of 0.5 makes the same cut")
     assert said([0.3] * 5)["headline"] == "Flag all 5 cases."
     assert said([0.3])["headline"] == "Flag the only case."
@@ -214,7 +215,7 @@ def test_the_page_says_what_is_interpolated():
     assert "So are the intervals." in make_report(P, also=[]).html()
     large = make_report(LARGE, also=[])
     count = np.count_nonzero(large.scores[0].computed)
-    assert f"Intervals of F1 were computed at {count} of them" in large.html()
+    assert f"Intervals of F1 were computed at {count} of these cuts" in large.html()
 
 
 # --- the page -------------------------------------------------------------------------

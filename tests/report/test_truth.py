@@ -64,7 +64,7 @@ def test_a_line_between_the_cuts_is_as_near_as_is_said():
         line = np.interp(k, sizes, one.mean)
         away = np.abs(line - curve.expected_score)
         assert away.max() <= one.apart + one.error + curve.error
-    said = f"is off by at most {report.scores[0].apart:.1g} then"
+    said = f"is then off by at most {report.scores[0].apart:.1g}."
     assert said in report.html()
 
 
@@ -139,8 +139,8 @@ def test_conditions_are_said_in_words():
     )
     one = make_report(P, also=[], max_positives=1)
     assert "At most 1 case may be flagged." in one.html()
-    assert "Cuts on grey ground do not satisfy the conditions." in one.html()
-    assert "grey ground" not in make_report(P, also=[]).html()
+    assert "Cuts on a grey background do not satisfy the conditions." in one.html()
+    assert "grey background" not in make_report(P, also=[]).html()
 
 
 def test_a_threshold_of_a_half_that_is_not_allowed_is_said_to_be():
@@ -204,7 +204,8 @@ def test_the_page_says_what_the_labels_gave():
 
 def test_one_case_is_said_to_be_one():
     assert _words.realised(np.array([1, 2, 1, 5])) == (
-        "By the labels, 1 of the 3 flagged is right and 2 are false alarms; 1 of 2 "
+        "By the labels, 1 of the 3 flagged cases is right and 2 are false alarms; 1 of "
+        "2 "
         "positives is missed."
     )
 

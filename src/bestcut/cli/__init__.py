@@ -15,11 +15,11 @@ def main() -> None:
     """Run the command."""
     try:
         for each in (signal.SIGINT, signal.SIGTERM):
-            if signal.getsignal(each) is not signal.SIG_IGN:  # as nohup and & set it
+            if signal.getsignal(each) is not signal.SIG_IGN:  # nohup and & ignore it
                 signal.signal(each, stop)
         from bestcut.cli._main import cli
     except BaseException as error:
-        # Packages make another error of an interruption while they are loaded.
+        # While packages are loaded, they may turn an interruption into another error.
         if Stopped.number is not None or isinstance(error, KeyboardInterrupt):
             sys.stderr.write(f"bestcut: {INTERRUPTED}\n")
             sys.exit(exit_status())

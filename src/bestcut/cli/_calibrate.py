@@ -1,4 +1,4 @@
-"""Options that calibrate scores on a file of labels, and what is said about it."""
+"""Options that calibrate scores on a file of labels, and what they print."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ _OPTIONS = (
         "--calibrate",
         metavar="FILE",
         type=click.Path(allow_dash=True, dir_okay=False),
-        help="Labelled scores: makes probabilities of those in --proba.",
+        help="File of labelled scores, which turn the scores in --proba into "
+        "probabilities.",
     ),
-    click.option("--calibrate-label", metavar="NAME", help="Its column of labels."),
+    click.option(
+        "--calibrate-label", metavar="NAME", help="Column of labels in that file."
+    ),
     click.option(
         "--calibrate-proba",
         metavar="NAME",
-        help="Its column of scores, if not called as in --proba.",
+        help="Column of scores in that file, if its name differs from --proba.",
     ),
 )
 COVERS = "The interval covers chance in the labels and doubt about the calibration."
@@ -34,7 +37,7 @@ COVERS = "The interval covers chance in the labels and doubt about the calibrati
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Scores with labels, and the calibration that they make.
+    """Scores with labels, and the calibration learned from them.
 
     Attributes
     ----------
@@ -93,7 +96,7 @@ class Labelled:
 
 
 def calibrate_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options; it is passed `labelled`, None without them.
+    """Add the options to a command, which gets `labelled`, or None without them.
 
     The command must have the argument FILE and the options --proba and --format.
     """
@@ -109,18 +112,19 @@ def calibrate_options(command: Callable[..., Any]) -> Callable[..., Any]:
         if calibrate is None:
             if calibrate_label is not None or calibrate_proba is not None:
                 given = "label" if calibrate_label is not None else "proba"
-                message = f"--calibrate-{given} is given, and --calibrate is not"
-                raise Problem(message, "Name the file of labelled scores with it.")
+                message = f"--calibrate-{given} needs --calibrate"
+                cure = "Name the file of labelled scores with --calibrate."
+                raise Problem(message, cure)
             return command(*arguments, labelled=None, **options)
         if options.get("classes") is not None:
-            message = "--classes takes no --calibrate"
+            message = "--classes cannot be used with --calibrate"
             raise Problem(message, "Pass calibrated probabilities.")
-        if options["proba"] is None:  # which decide can do without
+        if options["proba"] is None:  # `decide` can do without it
             message = "--calibrate needs --proba"
-            raise Problem(message, "Name the column of scores with it.")
+            raise Problem(message, "Name the column of scores with --proba.")
         if calibrate_label is None:
             message = "--calibrate needs --calibrate-label"
-            raise Problem(message, f"Name the column of labels in {calibrate} with it.")
+            raise Problem(message, f"Name the column of labels in {calibrate}.")
         if calibrate == options["file"] == "-":
             message = "FILE and --calibrate are both standard input"
             raise Problem(message, "Pass a file for one of them.")
@@ -136,7 +140,7 @@ def calibrate_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _learned(source: Source, column: str, label: str) -> Labelled:
-    """Return what a file of labelled scores teaches."""
+    """Return the calibration that is learned from a file of labelled scores."""
     scores = source.scores(column, "--calibrate-proba")
     labels = source.labels(label, "--calibrate-label")
     if not labels.size:
@@ -146,7 +150,7 @@ def _learned(source: Source, column: str, label: str) -> Labelled:
     if calibration.n_positive in (0, calibration.n_labelled):
         made.notes.append(
             f"{source.where}: all {labels.size} labels in column {label!r} are "
-            f"{int(labels[0])}, which leaves nearly everything open. Check the column, "
-            "or label more."
+            f"{int(labels[0])}, so the calibration is very uncertain. Check the "
+            "column, or label more rows."
         )
     return made

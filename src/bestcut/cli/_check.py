@@ -17,9 +17,9 @@ from bestcut.cli._printing import print_json, print_text
 def check(ctx: click.Context, formula: str, as_json: bool) -> None:
     """Say whether a metric may be optimised by ranking and cutting.
 
-    FORMULA is a name or a formula of tp, fp, fn, tn, n, n_pred and n_pos with + - * /
-    ** ( ) sqrt min max abs. It is read, never run. The exit status is 0 if the metric
-    qualifies and 1 if not.
+    FORMULA is a name, or a formula of tp, fp, fn, tn, n, n_pred and n_pos with + - * /
+    ** ( ) sqrt min max abs. The formula is never run as code. The exit status is 0 if
+    the metric qualifies, and 1 otherwise.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""`bestcut decide` for several classes: one of them, or some labels, for each row."""
+"""`bestcut decide` for several classes: one class, or some labels, for each row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bestcut.cli._problem import Problem
 from bestcut.files.sources import Source, twice
 from bestcut.metrics import Metric
 
-_DRAWN = 500_000  # probabilities of which it takes some seconds to draw classes
+_DRAWN = 500_000  # drawing classes from so many probabilities takes some seconds
 _DENSE = 1 << 24  # probabilities of groups and labels that are held without scipy
 
 
@@ -31,7 +31,7 @@ class Decided(NamedTuple):
 
 
 def check_together(given: dict[str, Any]) -> None:
-    """Refuse options that do not go together, or miss one another."""
+    """Refuse options that cannot be used together, or that need another one."""
     if "--classes" in given:
         main, allowed = "--classes", ["--classes"]
     elif "--average-by" in given:
@@ -43,7 +43,7 @@ def check_together(given: dict[str, Any]) -> None:
         raise Problem(message, cure)
     for option in given:
         if option not in allowed:
-            message = f"{main} takes no {option}"
+            message = f"{main} cannot be used with {option}"
             raise Problem(message)
     for option in allowed:
         if option not in given:
@@ -52,7 +52,7 @@ def check_together(given: dict[str, Any]) -> None:
 
 
 def decide_several(source: Source, metric: Metric, given: dict[str, Any]) -> Decided:
-    """Decide as the options ask for."""
+    """Decide as the options ask."""
     if "--classes" in given:
         return decide_classes(source, given["--classes"], metric)
     return decide_labels(
@@ -73,7 +73,7 @@ def decide_classes(source: Source, classes: list[str], metric: Metric) -> Decide
     source : Source
         The rows.
     classes : list of str
-        Columns of probabilities; their names are those of the classes.
+        Columns of probabilities; the classes have the names of the columns.
     metric : Metric
         The metric of each class against the rest.
     """
@@ -152,7 +152,7 @@ def decide_labels(
 
 
 def _scores(found: Any) -> dict[str, Any]:
-    """Return what is known of the expected score."""
+    """Return the facts about the expected score."""
     return {
         "expected_score": finite_or_none(found.expected_score),
         "error": finite_or_none(found.error),

@@ -43,7 +43,7 @@ _SHOWN = ("metric", "positive", "threshold", *_SCORES)
 @calibrate_options
 @metric_option(
     parse_metrics,
-    "Names or formulas, separated by commas; all that have a name unless given.",
+    "Names or formulas, separated by commas; by default, all metrics with a name.",
     default=None,
 )
 @click.option(
@@ -53,7 +53,7 @@ _SHOWN = ("metric", "positive", "threshold", *_SCORES)
     default="0.5",
     show_default=True,
     callback=parsed_by(parse_threshold),
-    help="What to compare with: the cut at this probability.",
+    help="Compare with the cut at this probability.",
 )
 @zero_division_option
 @format_option

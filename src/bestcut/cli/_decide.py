@@ -58,8 +58,8 @@ LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
     "--classes",
     metavar="COLUMN,COLUMN,...",
     callback=parsed_by(parse_names),
-    help="Columns of probabilities, one for each class, instead of --proba: choose a "
-    "class for each row.",
+    help="Choose one class for each row. Columns of probabilities, one for each "
+    "class, instead of --proba.",
 )
 @calibrate_options
 @metric_option(
@@ -69,20 +69,27 @@ LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
     "What rows are worth, instead of --metric: counts times numbers and columns of "
     'FILE, such as "amount*tp - 5*fp".'
 )
-@click.option("--group-by", help="Column: one decision for each of its values.")
+@click.option(
+    "--group-by", help="Column of groups: decide for each of its values separately."
+)
 @click.option(
     "--per-group",
     metavar="K|LOW-HIGH",
     callback=parsed_by(parse_budget),
-    help="With --average-by: how many positives each group has.",
+    help="With --average-by: how many positives each group gets.",
 )
 @click.option(
     "--average-by",
     metavar="COLUMN",
-    help="With --group-by and --per-group: the mean over the values of this column "
-    "is to be large, not that over groups.",
+    help="With --group-by and --per-group: maximise the mean over the values of this "
+    "column, not over groups.",
 )
-@click.option("--min-positives", type=click.IntRange(0), default=0, help="At least.")
+@click.option(
+    "--min-positives",
+    type=click.IntRange(0),
+    default=0,
+    help="Fewest rows to predict positive.",
+)
 @max_positives_option
 @at_least_option
 @click.option(
@@ -90,20 +97,21 @@ LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
     default="mean",
     show_default=True,
     callback=parsed_by(parse_goal),
-    help="mean, quantile=0.1 (cautious), or reach=0.7 (a score).",
+    help="What to maximise: the mean score, a low quantile of it (quantile=0.1, "
+    "cautious), or the probability of reaching a score (reach=0.7).",
 )
 @zero_division_option
 @click.option(
     "--collect",
     metavar="COLUMN",
-    help="With --group-by: write one line for each group, with what is chosen of this "
-    "column, joined by blanks; None if nothing is.",
+    help="With --group-by: write one line for each group, with the chosen values of "
+    "this column, separated by blanks, or None if nothing is chosen.",
 )
 @click.option(
     "--none-beside",
     is_flag=True,
-    help="With --collect and F-beta: None may stand beside values, and is right if "
-    "nothing is positive.",
+    help="With --collect and F-beta: a group may have None beside its values. None is "
+    "right if nothing is positive.",
 )
 @click.option("--name", default="decision", show_default=True, help="Column to add.")
 @output_option()
@@ -155,7 +163,7 @@ def decide(
         --collect product --zero-division 1 -o baskets.csv
     """
     if summary_only and output is not None:
-        message = "--summary-only writes no rows, and takes no -o"
+        message = "--summary-only writes no rows, so -o must be left out"
         raise Problem(message)
     output = "-" if output is None else output
     refuse_input_as_output(file, output)
@@ -184,7 +192,7 @@ def decide(
         message = "Missing option '--proba' (or '--classes')"
         raise click.UsageError(message)
     if worth is not None and is_given("metric"):
-        message = "--worth takes the place of --metric"
+        message = "--worth and --metric cannot be used together"
         raise Problem(message, "Leave one of them out.")
     source = open_source(file, kind)
     target = source.kind if output == "-" else format_of(output, kind)
@@ -231,7 +239,7 @@ def decide(
     elif place is not None:
         write_labels(source, place, target, name, marks, words=words)
     err = not summary_only and (output == "-" or not as_json)
-    if labelled is not None and not (as_json and err):  # that line is for machines
+    if labelled is not None and not (as_json and err):  # keep JSON the only line
         labelled.warn()
     print_facts(facts, chosen, as_json=as_json, err=err)
 
@@ -244,7 +252,7 @@ def _decide_all(
     settings: dict[str, Any],
     labelled: Labelled | None,
 ) -> dict[str, Any]:
-    """Decide for all rows together, and write them; return what to say about it."""
+    """Decide for all rows together, and write them; return the facts to print."""
     in_one_piece = (
         labelled is not None
         or isinstance(settings["metric"], RowUtility)
@@ -275,13 +283,13 @@ def _check_collect(given: dict[str, Any], *, summary_only: bool) -> None:
             raise Problem(message)
         for option in ("--at-least", "--goal", "--average-by"):
             if option in given:
-                message = f"--none-beside takes no {option}"
+                message = f"--none-beside cannot be used with {option}"
                 raise Problem(message)
     if "--collect" not in given:
         return
     if summary_only:
-        message = "--summary-only writes no rows, and takes no --collect"
+        message = "--summary-only writes no rows, so --collect must be left out"
         raise Problem(message)
     if "--group-by" not in given and "--classes" not in given:
         message = "--collect needs --group-by"
-        raise Problem(message, "Name the column whose values get a line each.")
+        raise Problem(message, "Name the column of groups; each group gets a line.")

@@ -1,4 +1,4 @@
-"""`bestcut expect`: what predictions will score, and what they did."""
+"""`bestcut expect`: what predictions will score, and what they did score."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from bestcut.cli._printing import print_json, print_table, print_text, shown_sco
 from bestcut.files.sources import open_source, steps
 from bestcut.metrics import AnyMetric, Metric, RowUtility, Worth
 
-MOST_CHECKED = 100_000  # labels of calibrated scores, which take half a minute
+MOST_CHECKED = 100_000  # checking so many labels of calibrated scores takes 30 seconds
 _NO_SCORES = ("metric", "p_value")
 _HEADS = {
     "low": "90% from",
@@ -60,7 +60,7 @@ def expect(
 ) -> None:
     """Say what predictions will score, before labels are known.
 
-    With --label, also what they did score, and whether the labels fit the
+    With --label, also say what they did score, and whether the labels fit the
     probabilities.
 
     \b
@@ -112,9 +112,9 @@ def _verdict(truth: BoolArray, p: Any, labelled: Labelled | None) -> str:
     """Return in words whether labels fit the probabilities."""
     if labelled is not None and truth.size > MOST_CHECKED:
         return (
-            f"The {truth.size} labels were not held against the calibrated "
-            f"probabilities, as it would take long; {MOST_CHECKED} or fewer are. Pass "
-            "a random part of the rows."
+            f"The {truth.size} labels were not compared with the calibrated "
+            f"probabilities, because only {MOST_CHECKED} labels or fewer can be "
+            "compared in a reasonable time. Pass a random part of the rows."
         )
     return bestcut.calibration_check(truth, p).verdict
 
@@ -126,7 +126,7 @@ def _expected(
     metric: AnyMetric,
     labelled: Labelled | None,
 ) -> dict[str, Any]:
-    """Return what predictions will score, and what they did if that is known."""
+    """Return what predictions will score, and what they did score if it is known."""
     score = bestcut.score_distribution(p, labels, metric)
     low, high = score.interval(0.9)
     row: dict[str, Any] = {

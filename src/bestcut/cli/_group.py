@@ -1,4 +1,4 @@
-"""The group of commands: whatever goes wrong in one of them is said in one line."""
+"""The group of commands, which reports every error in one line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Group(click.Group):
     """Commands whose errors are one line, and which can be interrupted."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; say what went wrong in one line."""
+        """Run a command; report an error in one line."""
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
@@ -43,5 +43,5 @@ class Group(click.Group):
 
 
 def _drop_output() -> None:
-    """Let nothing more be written to standard output, as that would fail again."""
+    """Discard further output, because writing it would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

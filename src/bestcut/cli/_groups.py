@@ -16,7 +16,7 @@ from bestcut.metrics import AnyMetric, FBeta, from_counts
 
 
 class Grouped(NamedTuple):
-    """What was decided: a mark for each row, facts, and whose groups also say None."""
+    """What was decided: a mark for each row, facts, and which rows' groups say None."""
 
     marks: BoolArray
     facts: dict[str, Any]
@@ -40,15 +40,15 @@ def decide_groups(
     source : Source
         The rows.
     proba, group_by : str
-        Columns: the probabilities, and what tells groups apart.
+        Columns: the probabilities, and the group of each row.
     metric : Metric or RowUtility
-        What is to be large in each group.
+        What to maximise in each group.
     asked : dict
-        Bounds, goal and conditions, as of `bestcut.decide_each`.
+        Bounds, goal and conditions, as for `bestcut.decide_each`.
     labelled : Labelled or None
-        What makes probabilities of scores.
+        What turns scores into probabilities.
     none_beside : bool
-        Whether None may be said beside what is chosen.
+        Whether a group may say None beside the chosen values.
     """
     p: FloatArray | bestcut.UncertainProbabilities = (
         source.probabilities(proba)
@@ -68,11 +68,11 @@ def decide_groups(
 def _of_group(
     error: bestcut.InfeasibleError, group_by: str, names: list[str]
 ) -> Problem:
-    """Return what was said about a group by its number with its name instead."""
+    """Return the message about a group, with its name instead of its number."""
     sentence = str(error).partition(": ")[2]
-    sentence = sentence.partition(" To let these be left empty")[0]
+    sentence = sentence.partition(" To allow no positives")[0]
     sentence = sentence.replace("problems", "groups")
-    cure = "To let these be left empty, add --zero-division 1."
+    cure = "To allow no positives in these groups, add --zero-division 1."
     place = f"{group_by} {names[error.problem or 0]!r}"
     return Problem.of(ValueError(f"{place}: {sentence} {cure}"))
 
@@ -84,14 +84,14 @@ def _decide_beside_none(
     asked: dict[str, Any],
     labelled: Labelled | None,
 ) -> Grouped:
-    """Decide with a pseudo-instance None, which is positive where nothing else is.
+    """Decide with a pseudo-instance None, which is positive if nothing else is.
 
-    A group says None if nothing is chosen, and beside what is chosen if that has the
-    better expected score.
+    A group says None if nothing is chosen. It also says None beside the chosen values
+    if this has the better expected score.
     """
     if not isinstance(metric, FBeta):
-        message = f"--none-beside takes F-beta, and no {metric.name}"
-        raise Problem(message, "Choose --metric f1, or leave it out.")
+        message = f"--none-beside works with F-beta only, not with {metric.name}"
+        raise Problem(message, "Choose --metric f1, or leave --none-beside out.")
     alone = bestcut.decide_each(
         p, FBeta(metric.beta, zero_division=1.0), groups=groups, **asked
     )
@@ -110,7 +110,7 @@ def _decide_beside_none(
         "error": float(max(alone.error.max(initial=0), beside.error.max(initial=0))),
         "gap": float(max(alone.gap.max(initial=0), beside.gap.max(initial=0))),
     }
-    facts.pop("interval_90", None)  # which is that of the other decisions
+    facts.pop("interval_90", None)  # it belongs to the decisions without None
     return Grouped(marks, facts, none[groups])
 
 

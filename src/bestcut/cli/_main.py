@@ -29,8 +29,8 @@ Examples:
 def cli() -> None:
     """Turn a file of probabilities into the decisions with the best expected metric.
 
-    Probabilities must be calibrated: no labels are needed then. Or --calibrate makes
-    them of scores, with a file of labels.
+    If the probabilities are calibrated, no labels are needed. Otherwise --calibrate
+    turns scores into probabilities with a file of labelled scores.
     """
 
 

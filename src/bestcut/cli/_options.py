@@ -1,4 +1,4 @@
-"""Options that several commands take, and what their texts mean."""
+"""Options that several commands share, and how their values are read."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _GOALS: dict[str, Callable[[float], Goal]] = {
 def metric_of(text: str, *, is_formula: bool = False) -> Metric:
     """Return a metric by its name, or from a formula, with the --zero-division.
 
-    What is no name and does not look like a formula is refused as a name, unless it is
-    known to be one.
+    A text that is not the name of a metric is read as a formula if it looks like one,
+    or if `is_formula`. Otherwise it is refused as an unknown name.
     """
     zero_division = click.get_current_context().meta.get(_ZERO_DIVISION)
     try:
@@ -58,7 +58,7 @@ def parse_metric(text: str) -> Metric:
 
 
 def parse_metrics(text: str) -> list[Metric]:
-    """Return the metrics between the commas that are in no parentheses."""
+    """Return the metrics of a list, split at the commas outside parentheses."""
     parts, depth = [""], 0
     for mark in text:
         depth += (mark == "(") - (mark == ")")
@@ -82,9 +82,9 @@ def parse_one_worth(text: str) -> LinearUtility:
     worth = parse_worth(text)
     if worth.columns:
         msg = (
-            f"{text!r} has the column {worth.columns[0]!r}. Where every row has an "
-            "amount of its own the best prediction is no cut of the probabilities; "
-            "write one number for all rows here, or use `bestcut decide --worth`."
+            f"{text!r} has the column {worth.columns[0]!r}. If every row has its own "
+            "amount, the best prediction is not a cut of the probabilities. Write one "
+            "number for all rows here, or use `bestcut decide --worth`."
         )
         raise click.BadParameter(msg)
     metric = parse_metric(text)
@@ -93,7 +93,7 @@ def parse_one_worth(text: str) -> LinearUtility:
 
 
 def utility_of(source: Source, worth: Worth) -> RowUtility:
-    """Return what the rows of a file are worth, with the columns that it takes."""
+    """Return what the rows of a file are worth, with the columns of the formula."""
     columns = {name: source.scores(name, "--worth") for name in worth.columns}
     try:
         return worth.utility(columns)
@@ -102,7 +102,7 @@ def utility_of(source: Source, worth: Worth) -> RowUtility:
 
 
 def is_given(option: str) -> bool:
-    """Return whether an option is on the command line, and not its default taken."""
+    """Return whether an option was given on the command line."""
     source = click.get_current_context().get_parameter_source(option)
     return source is not ParameterSource.DEFAULT
 
@@ -116,7 +116,7 @@ def parse_goal(text: str) -> Goal:
         number, goal = float(value), _GOALS[kind]
     except (ValueError, KeyError):
         known = ", ".join(f"{name}=NUMBER" for name in _GOALS)
-        msg = f"{text!r} is none of mean, {known}."
+        msg = f"{text!r} is not one of mean, {known}."
         raise click.BadParameter(msg) from None
     try:
         return goal(number)
@@ -167,20 +167,20 @@ def parse_threshold(text: str) -> float:
     """Return a threshold from 0 to 1."""
     threshold = _number(text)
     if not 0.0 <= threshold <= 1.0:
-        msg = f"{text!r} is no probability, from 0 to 1."
+        msg = f"{text!r} is not a probability from 0 to 1."
         raise click.BadParameter(msg)
     return threshold
 
 
 def parse_names(text: str) -> list[str]:
-    """Return the names between commas; quotes hold a comma, as in a CSV."""
+    """Return the names between commas; a name in quotes may hold a comma."""
     names = next(csv.reader([text], skipinitialspace=True), [])
     again = [name for i, name in enumerate(names) if name in names[:i]]
     if again:
-        msg = f"{again[0]!r} is there twice."
+        msg = f"the column {again[0]!r} is named more than once."
         raise click.BadParameter(msg)
     if len(names) < 2:
-        msg = f"{text!r} is one column; name all of them, separated by commas."
+        msg = f"{text!r} is one column. Name all columns, separated by commas."
         raise click.BadParameter(msg)
     return names
 
@@ -193,13 +193,13 @@ def parse_budget(text: str) -> tuple[int, int]:
     except ValueError:
         pair = (-1, -1)
     if not 0 <= pair[0] <= pair[1]:
-        msg = f"{text!r} is no number, as 3, and no range, as 1-5."
+        msg = f"{text!r} is neither a number, such as 3, nor a range, such as 1-5."
         raise click.BadParameter(msg)
     return pair
 
 
 def _number(text: str) -> float:
-    """Return the number that a text is, or NaN."""
+    """Return the number that a text stands for, or NaN."""
     try:
         return float(text)
     except ValueError:
@@ -207,7 +207,7 @@ def _number(text: str) -> float:
 
 
 def parsed_by(parse: Callable[[str], Any]) -> Callable[..., Any]:
-    """Return a callback of click that parses what an option is given, if it is."""
+    """Return a click callback that parses the value of an option, if it has one."""
 
     def callback(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
         if isinstance(value, tuple):
@@ -220,7 +220,7 @@ def parsed_by(parse: Callable[[str], Any]) -> Callable[..., Any]:
 def complete_metrics(
     ctx: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[str]:
-    """Return what the shell may complete the last name of a list to."""
+    """Return the names to which the shell may complete the last one of a list."""
     done, comma, begun = incomplete.rpartition(",")
     names = bestcut.metrics.names()
     return [done + comma + name for name in names if name.startswith(begun)]
@@ -258,20 +258,20 @@ at_least_option = click.option(
     multiple=True,
     metavar="METRIC=NUMBER[@PROBABILITY]",
     callback=parsed_by(parse_floor),
-    help="Least expected value of another metric, or least value with a "
-    "probability; may be repeated.",
+    help="Least expected value of another metric, or with @PROBABILITY the least "
+    "value that it must reach with this probability; may be repeated.",
 )
 max_positives_option = click.option(
-    "--max-positives", type=click.IntRange(0), help="At most."
+    "--max-positives", type=click.IntRange(0), help="Most rows to predict positive."
 )
 
 
 def _note_zero_division(
     ctx: click.Context, parameter: click.Parameter, value: float | None
 ) -> None:
-    """Note what 0/0 is worth; the metrics of other options are made with it."""
+    """Note the value of 0/0, with which the metrics of other options are made."""
     if value is not None and not np.isfinite(value):
-        msg = f"{value} is no finite number."
+        msg = f"{value} is not a finite number."
         raise click.BadParameter(msg)
     ctx.meta[_ZERO_DIVISION] = value
 
@@ -283,7 +283,7 @@ zero_division_option = click.option(
     is_eager=True,  # before the metrics
     expose_value=False,
     callback=_note_zero_division,
-    help="What 0/0 is worth, in all metrics: 0 unless given.",
+    help="The value of 0/0 in all metrics; 0 by default.",
 )
 file_argument = click.argument("file", type=click.Path(allow_dash=True, dir_okay=False))
 proba_option = click.option(
@@ -295,6 +295,6 @@ format_option = click.option(
     "--format",
     "kind",
     type=click.Choice(list(FORMATS)),
-    help="Format of FILE, and of an output whose name says none.",
+    help="Format of FILE, and of an output whose name does not tell its format.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -29,8 +29,8 @@ _SCORES = {
     *("interval_90", "goal_value"),
 }
 _MOST = 30  # classes that are shown to people
-_NAME = 12  # columns that a name is to have at least
-_CONVOLVED = 10_000  # scores of which the mean has a distribution within some seconds
+_NAME = 12  # the least number of characters for a name
+_CONVOLVED = 10_000  # the distribution of a mean of so many scores takes a few seconds
 
 
 def facts_of_one(
@@ -38,7 +38,7 @@ def facts_of_one(
     rows: int,
     labelled: Labelled | None = None,
 ) -> dict[str, Any]:
-    """Return what to say about one decision for so many rows."""
+    """Return the facts to print about one decision."""
     score = one.distribution()
     facts: dict[str, Any] = {
         "metric": one.metric.name,
@@ -62,7 +62,7 @@ def facts_of_one(
 
 
 def _cut(one: bestcut.Decision | bestcut.FileDecision) -> dict[str, Any]:
-    """Return the lowest probability that is positive, and the score it is made of."""
+    """Return the lowest probability predicted positive, and the score behind it."""
     if one.threshold is None:
         return {"ranked_by": "expected gain"}
     lowest = getattr(one, "score_threshold", None)
@@ -71,7 +71,7 @@ def _cut(one: bestcut.Decision | bestcut.FileDecision) -> dict[str, Any]:
 
 
 def shares_of_variance(labels: float, calibration: float) -> str:
-    """Say how much of the variance comes from where, given standard deviations."""
+    """Say how much of the variance each source has, given standard deviations."""
     total = labels**2 + calibration**2
     share = round(100 * labels**2 / total) if total else 100
     return f"labels {share}%, calibration {100 - share}%"
@@ -96,7 +96,7 @@ def facts_of_many(
     draws = 1 if labelled is None else labelled.calibration.n_draws
     if 0 < count * draws <= _CONVOLVED and not isinstance(many.metric, RowUtility):
         facts["interval_90"] = _interval_of_mean(many.distribution())
-    if _is_sum(many.metric):  # what is summed over rows is summed over groups, too
+    if _is_sum(many.metric):  # a sum over rows may be summed over groups too
         facts["total_expected_score"] = float(many.expected_score.sum())
     if many.goal != Mean():
         facts["goal"] = f"mean {many.goal.describe(many.metric)}"
@@ -107,16 +107,16 @@ def facts_of_many(
 
 
 def _interval_of_mean(score: bestcut.ScoreDistribution) -> list[float]:
-    """Return an interval with the digits that a grid of so many points leaves.
+    """Return an interval, rounded to the digits that the grid of scores supports.
 
-    `value_error` is a standard deviation, and four of them are hardly exceeded.
+    `value_error` is a standard deviation; errors above four of them are very rare.
     """
     decimals = -math.ceil(math.log10(max(4 * score.value_error, 1e-300)))
     return [round(end, decimals) for end in score.interval(0.9)]
 
 
 def finite_or_none(number: float | None) -> float | None:
-    """Return a number that JSON can hold, which knows no infinity."""
+    """Return a number, or None if it is not finite, since JSON has no infinity."""
     return number if number is not None and np.isfinite(number) else None
 
 
@@ -156,7 +156,7 @@ def print_facts(
         ]
         print_table(head, rows, err=err)
         if len(each) > _MOST:
-            echo(f"and {_shown(len(each) - _MOST)} more; --json has them", err=err)
+            echo(f"and {_shown(len(each) - _MOST)} more; --json prints all", err=err)
 
 
 def print_json(value: Any, *, err: bool = False) -> None:
@@ -169,7 +169,7 @@ def print_table(head: list[str], rows: list[list[Any]], *, err: bool = False) ->
     table = Table(box=None, pad_edge=False, header_style="bold")
     cells = [list(map(_shown, row)) for row in rows]
     widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
-    # Names are folded rather than numbers, where there is room for these.
+    # If there is room for the numbers, only names are folded.
     whole = sum(width + 2 for width in widths[1:]) + _NAME <= _width(err=err)
     for i, name in enumerate(head):
         words = i == 0 or name == "what it is"
@@ -205,7 +205,7 @@ def _print(what: Any, *, err: bool = False) -> None:
 
 
 def echo(line: str, *, err: bool = False) -> None:
-    """Print a line; if standard output is closed, that is said."""
+    """Print a line; raise an error if standard output is closed."""
     if not err and sys.stdout is None:
         raise closed_output()
     click.echo(line, err=err)
@@ -217,7 +217,7 @@ def _is_sum(metric: AnyMetric) -> bool:
 
 
 def shown_score(value: Any, metric: AnyMetric) -> str:
-    """Return a score as people write it; what is summed over rows, as money."""
+    """Return a score as people write it; sums over rows are written as money."""
     if isinstance(value, list):
         return " and ".join(shown_score(item, metric) for item in value)
     if isinstance(value, float) and _is_sum(metric) and (abs(value) >= 1 or not value):

@@ -23,7 +23,7 @@ _OPTIONS = {
 
 
 class Problem(click.ClickException):
-    """An error that says what is wrong, and the cure."""
+    """An error that says what is wrong and how to cure it."""
 
     exit_code = 2
 
@@ -32,7 +32,7 @@ class Problem(click.ClickException):
 
     @classmethod
     def of(cls, error: Exception) -> Problem:
-        """Return what the library said, with options for its arguments."""
+        """Return the library's error, with options in the place of its arguments."""
         sentence = " ".join(str(error).split()).rstrip(".")
         for argument, option in _OPTIONS.items():
             sentence = sentence.replace(f"`{argument}`", option)

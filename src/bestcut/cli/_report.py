@@ -1,4 +1,4 @@
-"""`bestcut report`: the decision, and what to expect of it, as a page."""
+"""`bestcut report`: the decision, and what to expect from it, as a page."""
 
 from __future__ import annotations
 
@@ -42,16 +42,17 @@ from bestcut.metrics import LinearUtility, Metric
 @file_argument
 @proba_option
 @calibrate_options
-@metric_option(parse_metric, "What the decision is made for: a name or a formula.")
+@metric_option(parse_metric, "The metric to maximise: a name or a formula.")
 @click.option(
     "--also",
     callback=parsed_by(parse_metrics),
     shell_complete=complete_metrics,
-    help="Names or formulas to switch to, separated by commas.",
+    help="Other metrics to show: names or formulas, separated by commas.",
 )
 @zero_division_option
 @click.option(
-    "--label", help="Column of true labels, if known: shows what they gave too."
+    "--label",
+    help="Column of true labels, if known: the page also shows realised scores.",
 )
 @max_positives_option
 @at_least_option
@@ -59,8 +60,8 @@ from bestcut.metrics import LinearUtility, Metric
     "--worth",
     metavar="FORMULA",
     callback=parsed_by(parse_one_worth),
-    help="What outcomes are worth, such as '80*tp - 10*fp': shown beside every cut, "
-    "and what the decision is made for if --metric is not given.",
+    help="What outcomes are worth, such as '80*tp - 10*fp'. The page shows it beside "
+    "every cut. Without --metric, the decision maximises it.",
 )
 @click.option("--title", help="Heading of the page.")
 @output_option(required=True)
@@ -81,10 +82,10 @@ def report(
     kind: str | None,
     labelled: Labelled | None,
 ) -> None:
-    """Write the decision, and what to expect of it, as one HTML file.
+    """Write the decision, and what to expect from it, as one HTML file.
 
-    It opens in any browser and loads nothing. A reader can move the cut, type a
-    number of cases or a threshold, and switch the metric.
+    The file opens in any browser and loads nothing from elsewhere. A reader can move
+    the cut, type a number of cases or a threshold, and switch the metric.
 
     \b
     Examples:

@@ -15,7 +15,7 @@ class Stopped(KeyboardInterrupt):
 
 
 def stop(number: int, frame: Any) -> None:
-    """End by an exception, so that what was begun is removed; but only once."""
+    """Raise an exception, so that unfinished files are removed; but only once."""
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.SIG_IGN)
     Stopped.number = number

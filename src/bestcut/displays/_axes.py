@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 _MOST_POINTS = 2000
-# Told apart in black and white: by dash and grey, not by colour alone.
+# Lines differ by dash and grey, not only by colour, for print in black and white.
 LINES = ("-", "--", "-.", ":", (0, (8, 2, 1, 2, 1, 2)), (0, (2, 5)))
 INK, GREY, PALE = "black", "0.45", "0.8"
 DARK = "0.62"  # a band inside a pale one
@@ -24,7 +24,7 @@ def axes(ax: Any, size: tuple[float, float] | None = None) -> Any:
 
 
 def tidy(ax: Any) -> None:
-    """Take the frame off where it shows nothing."""
+    """Remove the parts of the frame that show nothing."""
     ax.spines[["top", "right"]].set_visible(False)
 
 

@@ -16,10 +16,10 @@ _UNRESOLVED = 1e-12  # smaller p-values are not told apart
 class CalibrationCheckDisplay:
     """Share of positives against mean probability, for the bins of a check.
 
-    The axes are those of scikit-learn's ``CalibrationDisplay``, so that both can be
-    drawn on the same. They reach as far as there is something to see: rare positives
-    are not lost in a corner. Bars show two standard deviations of what is expected;
-    bins that stand out are filled.
+    The axes are those of scikit-learn's ``CalibrationDisplay``, so both can be drawn on
+    the same axes. The axes reach only as far as there is something to see, so rare
+    positives are not lost in a corner. Bars show two standard deviations around the
+    expected share; the points of bins that stand out are filled.
 
     Parameters
     ----------
@@ -33,9 +33,9 @@ class CalibrationCheckDisplay:
     line_ : Line2D
         Where the expected and the observed agree.
     bars_ : LineCollection
-        What is expected of the bins.
+        The expected shares in the bins.
     points_ : list of Line2D
-        What was observed: in bins that fit, and in those that stand out.
+        The observed shares: in bins that fit, and in bins that stand out.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class CalibrationCheckDisplay:
             ylabel="Fraction of positives",
             title=f"The labels {word} ({shown})",
         )
-        if not shared:  # what is there already has its own limits
+        if not shared:  # shared axes already have their own limits
             heights = np.concatenate([at, share, low, high])
             self.ax_.set(xlim=_reach(at), ylim=_reach(heights))
         tidy(self.ax_)

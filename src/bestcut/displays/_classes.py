@@ -1,4 +1,4 @@
-"""What a choice of classes will score in each class, and what it will confuse."""
+"""The expected score of each class, and how often classes are confused."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from bestcut.scores import Prediction
 
 _MOST_NUMBERS = 12  # classes whose confusions are written out
 _MOST_NAMES = 40  # classes whose names are all written
-_LINE = 0.27  # inches that the name of a class takes
-_CELL = 0.46  # inches that the number of a confusion takes
+_LINE = 0.27  # inches for the name of a class
+_CELL = 0.46  # inches for the number of a confusion
 _WIDE = 6.4  # inches, as matplotlib's own figures
 _SHARES = ("true", "pred", "all")
 
@@ -93,7 +93,7 @@ class ClassScoresDisplay:
             decision.each,
             decision.n_predicted,
             decision.metric,
-            decision._source.mean,  # without what `also` adds
+            decision._source.mean,  # without the score that `also` adds
         ).plot(ax=ax)
 
     @classmethod
@@ -188,8 +188,7 @@ class ClassConfusionDisplay:
     Parameters
     ----------
     confusion : ndarray of float, shape (classes, classes)
-        In row i and column j the expected number of rows of class i that are given
-        class j.
+        Entry (i, j) is the expected number of rows of class i that are given class j.
     classes : ndarray of shape (classes,)
         What the classes are called.
 
@@ -288,9 +287,9 @@ class ClassConfusionDisplay:
         Parameters
         ----------
         normalize : {"true", "pred", "all"}, optional
-            Show shares, not numbers of rows, as scikit-learn's
-            ``ConfusionMatrixDisplay`` does: of the rows of each class, of those given
-            each class, or of all.
+            Show shares instead of numbers of rows, as scikit-learn's
+            ``ConfusionMatrixDisplay`` does: shares of the rows of each class, of the
+            rows that are given each class, or of all rows.
         ax : matplotlib axes, optional
             Where to draw.
 
@@ -322,7 +321,7 @@ class ClassConfusionDisplay:
         what = {
             None: "Expected numbers of rows",
             "true": "Expected shares of each class",
-            "pred": "Expected shares of what is given each class",
+            "pred": "Expected shares of the rows given each class",
             "all": "Expected shares of all rows",
         }
         self.ax_.set(xlabel="Given class", ylabel="Actual class", title=what[normalize])
@@ -344,9 +343,9 @@ class ClassConfusionDisplay:
 
 
 def _choice(P: Any, y_pred: Any, classes: Any) -> tuple[FloatArray, Any, NDArray[Any]]:
-    """Return probabilities, which class each row is given, and names.
+    """Return probabilities, the class that each row is given, and names.
 
-    Whoever calls has had them checked.
+    The caller has checked them.
     """
     p = np.asarray(P.toarray() if hasattr(P, "tocsr") else P, dtype=np.float64)
     names = np.arange(p.shape[1]) if classes is None else np.asarray(classes)

@@ -43,9 +43,9 @@ class ExpectedScoreDisplay:
     points_ : list of Line2D
         The best cuts.
     bands_ : list of PolyCollection
-        Between what the scores will be, if asked for.
+        The bands in which the scores will be, if asked for.
     doubts_ : list of PolyCollection
-        Between what the expected scores may be, if probabilities are draws.
+        The bands in which the expected scores may be, if probabilities are draws.
 
     Examples
     --------
@@ -75,16 +75,16 @@ class ExpectedScoreDisplay:
         Parameters
         ----------
         y_proba : array-like of shape (n,), UncertainProbabilities, or dict of them
-            Probabilities, or draws of them; a dict has those of several models, by
-            their names.
+            Probabilities, or draws of them. A dict holds the probabilities of several
+            models, by their names.
         metric : str or Metric, or a list of them, default="f1"
-            Whose expected score.
+            The metric or metrics whose expected score is drawn.
         ax : matplotlib axes, optional
             Where to draw.
         band : float, optional
-            Show between what the score will be with this probability, 0.9 say. With
-            draws of probabilities a darker band inside it shows between what the
-            expected score is in so many of the draws.
+            Show the band in which the score will be with this probability, for
+            example 0.9. With draws of probabilities, a darker band inside it holds the
+            expected score of this share of the draws.
         threshold : float or None, default=0.5
             Mark what this threshold would give.
 
@@ -119,7 +119,7 @@ class ExpectedScoreDisplay:
         ax : matplotlib axes, optional
             Where to draw.
         band : float, optional
-            Show between what the score will be with this probability.
+            Show the band in which the score will be with this probability.
         threshold : float or None, default=0.5
             Mark what this threshold would give.
 
@@ -144,7 +144,7 @@ class ExpectedScoreDisplay:
         ax : matplotlib axes, optional
             Where to draw.
         band : float, optional
-            Show between what the score will be with this probability.
+            Show the band in which the score will be with this probability.
         threshold : float or None, default=0.5
             Mark what this threshold would give.
 
@@ -228,20 +228,20 @@ class ExpectedScoreDisplay:
 
 
 def _legend_once(ax: Any, *, below: bool) -> None:
-    """Make a legend that says the same only once, inside the axes or below them."""
+    """Make a legend without repeated entries, inside the axes or below them."""
     handles, labels = ax.get_legend_handles_labels()
     first = {label: handle for handle, label in zip(handles, labels, strict=True)}
     where: dict[str, Any] = {}
     if below:
         where = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "ncols": 2}
-        where["handlelength"] = 3.6  # so that dashes are told apart
+        where["handlelength"] = 3.6  # so that dashes can be told apart
     ax.legend(first.values(), first.keys(), frameon=False, **where)
 
 
 def _intervals(
     decision: Decision, cut: int, level: float
 ) -> tuple[float, float, float, float]:
-    """Return between what the score of a cut will be, and what is expected of it."""
+    """Return the interval of the score of a cut, and that of its expected score."""
     at, metric = decision._ranking.prediction(cut), decision.metric
     low, high = ScoreDistribution(at, metric).interval(level)
     if not isinstance(at, MixedPrediction):

@@ -32,9 +32,9 @@ class DecisionDisplay:
     ax_, figure_
         Where it was drawn.
     line_ : Line2D
-        The probabilities; of draws, their means.
+        The probabilities, or the means of their draws.
     bounds_ : list of Line2D
-        Between what 90 % of the draws are, if there are draws.
+        The bounds that hold 90 % of the draws, if there are draws.
 
     Examples
     --------

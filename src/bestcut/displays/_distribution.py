@@ -27,8 +27,8 @@ class ScoreDistributionDisplay:
     line_ : Line2D
         The probability of reaching a score.
     labels_line_ : Line2D or None
-        The same if the mean probabilities were known to be right, where they are draws:
-        what chance in the labels alone does.
+        If probabilities are draws: the same as if the mean probabilities were known to
+        be right, which leaves chance in the labels alone.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class ScoreDistributionDisplay:
     ) -> Any:
         values = np.unique(law.quantile(_LEVELS))
         reach = [law.prob_at_least(float(x)) for x in values]
-        # "At least" still counts the score itself, "at most" already does.
+        # A step of "at least" ends at its score, and a step of "at most" begins there.
         where = "pre" if law.metric.greater_is_better else "post"
         (drawn,) = self.ax_.step(
             values, reach, line, where=where, color=color, label=label

@@ -16,18 +16,19 @@ _LINES = 8  # draws that are shown one by one
 
 
 class CalibrationMapDisplay:
-    """What probability scores stand for, and how surely: the draws of a calibration.
+    """Which probability each score stands for, and how sure this is, by a calibration.
 
-    The line is the mean of all maps, the grey band holds 90 % of them at each score,
-    the thin lines are some of them. Labelled scores, if they are given, are shown in
-    bins: the share of positives against the mean score.
+    The line is the mean of all maps, the grey band holds 90 % of the maps at each
+    score, and the thin lines are some of the maps. Labelled scores, if they are given,
+    are shown in bins: the share of positives against the mean score.
 
     Parameters
     ----------
     calibration : Calibration
         What to show.
     y_true, scores : array-like of shape (m,), optional
-        Labels and scores to show with it: those it was learned from, or others.
+        Labels and scores to show beside the maps: those that the calibration was
+        learned from, or others.
 
     Attributes
     ----------
@@ -36,7 +37,7 @@ class CalibrationMapDisplay:
     line_ : Line2D
         The mean of the maps.
     band_ : PolyCollection
-        Between what 90 % of the maps are.
+        The band that holds 90 % of the maps.
     draws_ : list of Line2D
         Some of the maps.
     points_ : Line2D or None
@@ -78,7 +79,7 @@ class CalibrationMapDisplay:
         scores : array-like of shape (m,)
             Scores, from a model that was not fitted on these labels.
         n_bins : int, default=10
-            At most how many bins of labelled scores, about equally many in each.
+            The largest number of bins; each holds about as many labelled scores.
         ax : matplotlib axes, optional
             Where to draw.
 
@@ -105,9 +106,9 @@ class CalibrationMapDisplay:
         calibration : Calibration
             What `bestcut.calibrate` returned.
         y_true, scores : array-like of shape (m,), optional
-            Labels and scores to show with it.
+            Labels and scores to show beside the maps.
         n_bins : int, default=10
-            At most how many bins of labelled scores, about equally many in each.
+            The largest number of bins; each holds about as many labelled scores.
         ax : matplotlib axes, optional
             Where to draw.
 
@@ -123,7 +124,7 @@ class CalibrationMapDisplay:
         Parameters
         ----------
         n_bins : int, default=10
-            At most how many bins of labelled scores, about equally many in each.
+            The largest number of bins; each holds about as many labelled scores.
         ax : matplotlib axes, optional
             Where to draw.
 

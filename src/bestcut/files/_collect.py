@@ -1,4 +1,4 @@
-"""One line for each group: its name, and what was chosen in it."""
+"""One line for each group: its name, and the values chosen in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bestcut.files._formats import FORMATS
 from bestcut.files._output import writing
 from bestcut.files._source import Source
 
-NONE = "None"  # what stands where nothing was chosen
+NONE = "None"  # written where nothing was chosen
 
 
 def collected(
@@ -22,26 +22,26 @@ def collected(
     labels: BoolArray | IndexArray,
     none: BoolArray | None = None,
 ) -> pl.DataFrame:
-    """Return a row for each group, with what was chosen in it, joined by blanks.
+    """Return a row for each group, with the chosen values separated by blanks.
 
     Parameters
     ----------
     source : Source
         The rows.
     group_by, collect : str
-        The column that tells groups apart, and the one whose values are collected.
+        The column of groups, and the column whose values are collected.
     name : str
-        What the column of collected values is called.
+        The name of the column of collected values.
     labels : ndarray of bool
         Which rows were chosen.
     none : ndarray of bool, optional
-        For each row, whether its group says ``None`` beside what was chosen.
+        For each row, whether its group says ``None`` beside the chosen values.
 
     Returns
     -------
     polars.DataFrame
-        Groups are in the order of their first rows, and values in that of the file. A
-        group in which nothing was chosen says ``None``.
+        Groups are in the order of their first rows, and values are in the order of
+        the file. A group in which nothing was chosen says ``None``.
     """
     if name == group_by:
         raise name_taken(source.where, name)
@@ -73,6 +73,6 @@ def collected(
 
 
 def write_frame(frame: pl.DataFrame, output: str, kind: str) -> None:
-    """Write a frame to a file in a format; all of it or nothing."""
+    """Write a frame to a file in a format, completely or not at all."""
     with writing(output) as file:
         FORMATS[kind].write(frame.lazy(), file)

@@ -1,4 +1,4 @@
-"""What a column says: probabilities, labels or groups; anything else is refused."""
+"""Read probabilities, scores, labels or groups from a column, or refuse it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from bestcut.files._errors import (
     other_type,
 )
 
-_ROUNDED = 0.01 + 1e-9  # so far from 1 is 0.33 + 0.33 + 0.33
-_SAME = 1e-7  # a sum that is 1 but for the rounding of float32
+_ROUNDED = 0.01 + 1e-9  # the distance of 0.33 + 0.33 + 0.33 from 1
+_SAME = 1e-7  # sums this close to 1 differ from it only by rounding in float32
 
 
 def probabilities(series: pl.Series, where: str, before: int = 0) -> FloatArray:
@@ -81,7 +81,7 @@ def labels(series: pl.Series, where: str) -> BoolArray:
 
 
 def groups(series: pl.Series, where: str) -> NDArray[Any]:
-    """Return a number for each row, the same where the values are."""
+    """Return a number for each row; equal values get equal numbers."""
     missing = series.is_null()
     if series.dtype.is_float():
         missing |= series.is_nan().fill_null(value=True)
@@ -93,7 +93,7 @@ def groups(series: pl.Series, where: str) -> NDArray[Any]:
 def shares(table: FloatArray, where: str) -> tuple[FloatArray, int]:
     """Return probabilities of classes whose rows sum to 1, and how many did not.
 
-    A row whose sum is off by no more than rounded numbers may be is divided by it.
+    A row is divided by its sum if rounding explains why the sum is not 1.
     """
     sums = table.sum(axis=1)
     off = np.abs(sums - 1.0)

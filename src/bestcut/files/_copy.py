@@ -25,7 +25,7 @@ class Marks(Protocol):
     """The decisions, handed out batch by batch in the order of the rows."""
 
     def __call__(self, source: Source, batch: Batch) -> BoolArray | IndexArray:
-        """Return the decisions for the next rows, or the places of words."""
+        """Return the decisions for the next rows, or the positions of words."""
 
 
 def copy_rows(
@@ -39,7 +39,8 @@ def copy_rows(
 ) -> None:
     """Write all rows and one more column to an open file.
 
-    The column is 0 and 1; or words, if they are given, and marks are their places.
+    The column holds 0 and 1. If words are given, it holds words, and the marks are
+    their positions.
     """
     what = "Copying the rows"
     if isinstance(source, TextSource) and source.kind == kind:
@@ -79,7 +80,8 @@ def _sink(
 ) -> None:
     """Let polars write frames while they are made.
 
-    It works in a thread of its own, for signals wait until a native call is over.
+    Polars works in a thread of its own, because signals wait until a native call is
+    over.
     """
     stop = threading.Event()
     errors: list[BaseException] = []
@@ -116,7 +118,7 @@ def _sink(
             pass
     except BaseException:
         stop.set()
-        # If it was interrupted before it began, it will see that it is to stop.
+        # If the thread was interrupted before it began, it will see that it must stop.
         while writer.is_alive() and not done.wait(0.05):
             pass
         _settle()
@@ -128,8 +130,8 @@ def _sink(
 def _settle() -> None:
     """Wait until polars has forgotten an interruption.
 
-    It notes Ctrl-C by itself, and as long as some thread of it is about to end raises
-    it in whatever is called next.
+    Polars notes Ctrl-C by itself. As long as one of its threads is about to end, it
+    raises the interruption in whatever is called next.
     """
     for _ in range(40):
         try:
@@ -141,7 +143,7 @@ def _settle() -> None:
 
 
 def _explained(error: BaseException, where: str, kind: str) -> BaseException:
-    """Return what polars said as an error of ours, or of the system's."""
+    """Return an error of polars as one of ours, or as one of the system."""
     if not isinstance(error, pl.exceptions.PolarsError):
         return error
     if found := re.search(r"\(os error (\d+)\)", str(error)):

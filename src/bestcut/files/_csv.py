@@ -1,4 +1,4 @@
-"""CSV and TSV: cells of text, of which polars reads the columns."""
+"""CSV and TSV: cells of text, whose columns are read by polars."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bestcut.files._source import Format
 from bestcut.files._text import TextBatch, TextSource
 
 _OTHERS = ";\t|"  # separators that people use in a CSV in place of the comma
-_CODE = r"^[+-]?0\d|^[+-]?\d{16}"  # what a float would not keep
+_CODE = r"^[+-]?0\d|^[+-]?\d{16}"  # digits that a float would not keep
 
 
 class CsvBatch(TextBatch):
@@ -88,7 +88,7 @@ class CsvSource(TextSource):
         return self._text.head_with(name)
 
     def frames(self, target: Format) -> FrameSource:
-        """Return the columns: text, or numbers where nothing is lost by it."""
+        """Return the columns as numbers where this loses nothing, else as text."""
         twice = {name for name in self.columns if self.columns.count(name) > 1}
         if twice:
             raise cannot_repeat(self.where, target.name, min(twice))
@@ -101,7 +101,7 @@ class CsvSource(TextSource):
         return FrameSource(read, schema, self.where, self.kind)
 
     def _schema(self, *, typed: bool) -> pl.Schema:
-        """Return for each column the type that changes nothing of what it says."""
+        """Return for each column the type that keeps its contents unchanged."""
         kinds: dict[str, list[type[pl.DataType]]] = {
             name: [pl.Int64, pl.Float64] if typed else [] for name in self.columns
         }
@@ -120,7 +120,7 @@ class CsvSource(TextSource):
 
 
 def _keeps(text: pl.Series, kind: type[pl.DataType]) -> bool:
-    """Return whether a column says the same as numbers."""
+    """Return whether a column of text keeps its contents as numbers."""
     values = text.cast(kind, strict=False)
     if values.null_count() > text.null_count():
         return False

@@ -1,12 +1,12 @@
 """Add a column to a CSV without touching a byte of the others.
 
-Records are found in the raw bytes: a line ends a record if the quotes before it are
-even in number, and a separator separates under the same condition. Doubled quotes
-inside a field keep the number even. That is so only if fields with quotes in them are
-quoted themselves, so files where one is not are refused.
+Records are found in the raw bytes. The end of a line ends a record if the number of
+quotes before it is even, and a separator separates fields under the same condition.
+Doubled quotes inside a field keep the number even. This works only if every field that
+holds a quote is itself quoted, so other files are refused.
 
-A file is taken in pieces that end where a record ends, so that no piece depends on
-another but for the number of rows and lines before it.
+A file is read in pieces that end where a record ends. A piece depends on the others
+only through the number of rows and lines before it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LONG_HEADER = 1 << 20  # bytes in which a separator is looked for
 
 @dataclass(frozen=True)
 class Place:
-    """Where a piece stands in its file: for messages.
+    """The place of a piece in its file, for messages.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Records:
         which = marks.astype(np.intp)
         lengths = np.array([len(cell) for cell in cells])
         places = np.repeat(self.ends, lengths[which])
-        if np.all(lengths == lengths[0]):  # as 0 and 1 have: one look-up for all
+        if np.all(lengths == lengths[0]):  # such as 0 and 1: one look-up for all
             table = np.frombuffer(b"".join(cells), np.uint8).reshape(len(cells), -1)
             added = table[which].ravel()
         else:
@@ -185,10 +185,10 @@ class CsvText:
 
 
 def _separator(first: bytes, usual: str, others: str) -> str:
-    """Return what separates the fields of a file, which begins with some records.
+    """Return what separates the fields of a file that begins with the given records.
 
-    That is the usual separator, unless the header holds none of it, but another one,
-    and the next record holds as many of that.
+    It is the usual separator, unless the header does not hold it, but holds another
+    separator as often as the next record does.
     """
     unquoted = re.sub(rb'"[^"]*"', b"", first[:_LONG_HEADER])
     header, *more = unquoted.splitlines()[:2]
@@ -217,7 +217,7 @@ class _Lines:
     newlines: int
 
     def check_fields(self, width: int, at: Place) -> None:
-        """Refuse records that have not as many fields as the header."""
+        """Refuse records with more or fewer fields than the header."""
         between, count = width - 1, self.ends.size
         if self.separators.size == between * count:
             table = self.separators.reshape(count, between)
@@ -231,7 +231,7 @@ class _Lines:
 
 
 def _split(data: bytes, separator: str, at: Place, *, check: bool) -> _Lines:
-    """Find the records, refusing what readers disagree about if that is unchecked."""
+    """Find the records; if `check`, refuse text that readers disagree about."""
     raw = np.frombuffer(data, dtype=np.uint8)
     newlines = lines = np.flatnonzero(raw == NEWLINE)
     quotes = np.flatnonzero(raw == QUOTE) if b'"' in data else _NONE

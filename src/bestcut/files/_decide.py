@@ -41,8 +41,8 @@ def decide_file(
 ) -> FileDecision:
     r"""Add the decisions with the best expected metric to a file of any size.
 
-    The rows are read in batches and never held all at once: the scores twice, to find
-    the cut, then everything, to copy it with one more column of 0 and 1.
+    The rows are read in batches and are never all in memory. The scores are read twice
+    to find the cut. Then all rows are copied with one more column of 0 and 1.
 
     Parameters
     ----------
@@ -50,24 +50,25 @@ def decide_file(
         The file to read, which may be compressed by gzip; or a scan of one or many
         files that gives the same rows in the same order each time.
     output : str or path
-        The file to write. It appears, or replaces what was there, when all is done.
+        The file to write. It appears, or replaces an existing file, only when all
+        rows are written.
     proba : str
-        The column of calibrated probabilities; of scores, if there is a calibration.
+        The column of calibrated probabilities, or of scores if `calibration` is given.
     metric : str or Metric, default="f1"
         What to maximise; as for `decide`.
     calibration : Calibration, optional
-        Makes probabilities of the scores, which may be any finite numbers then; from
-        `bestcut.calibrate`. The decision averages over its draws.
+        The result of `bestcut.calibrate`, which turns scores into probabilities. The
+        scores may then be any finite numbers. The decision averages over its draws.
     goal, at_least
         As for `decide`.
     min_positives, max_positives : int, optional
         Bounds on how many rows may be predicted positive.
     name : str, default="decision"
-        What the new column is called.
+        The name of the new column.
     format : {"csv", "tsv", "parquet", "ipc", "ndjson"}, optional
-        The format of files whose names do not say it.
+        The format of files whose names do not tell it.
     progress : bool, optional
-        Whether to show a bar on standard error; if not given, on a terminal only.
+        Whether to show a bar on standard error; by default, only on a terminal.
 
     Returns
     -------
@@ -79,7 +80,7 @@ def decide_file(
     ------
     FileError
         If a file cannot be read, understood or written. The message names the file,
-        and the column and row if there is one.
+        and the column and the row if they are known.
     SolverMismatchError
         If the metric does not satisfy the ranking principle.
     InfeasibleError
@@ -90,15 +91,15 @@ def decide_file(
     Warns
     -----
     UserWarning
-        If scores are outside the range of those that `calibration` has labels for.
+        If scores lie outside the range of the scores that `calibration` learned from.
 
     Notes
     -----
     The answer is that of `decide` on the whole column, up to ``error``. In CSV, TSV and
     NDJSON every other byte stays as it is; Parquet and IPC are written anew by polars.
-    For a callable that cannot be followed all scores must be kept, though not the rows.
-    So must they with `goal` or `at_least`, in some 70 bytes a row, and with
-    `calibration`, in some 450 where there are 200 draws.
+    All scores, though not the rows, must be kept in memory for a callable that cannot
+    be followed, and also with `goal` or `at_least` (about 70 bytes a row) and with
+    `calibration` (about 450 bytes a row for 200 draws).
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Decide for the rows of a source: scores twice, then one copy of the rows.
+"""Decide for the rows of a source: read the scores twice, then copy the rows once.
 
-What a summary of the scores cannot answer, a calibration, a goal or a condition, is
-decided with the scores in memory.
+A calibration, a goal or a condition needs more than a summary of the scores, so these
+decisions are made with the scores in memory.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bestcut.summary import Bracket, Cut, ScoreSummary
 from bestcut.uncertain import UncertainProbabilities
 
 T = TypeVar("T")
-Read = Callable[..., FloatArray]  # what a column says: probabilities, or scores
+Read = Callable[..., FloatArray]  # reads probabilities or scores from a column
 
 
 def decide_source(
@@ -54,8 +54,8 @@ def decide_source(
     proba, metric, min_positives, max_positives, name, progress
         As for `decide_file`.
     describe : callable
-        Makes of the decision what is returned. It is called before anything is
-        written, so that an interruption of it leaves nothing behind.
+        Turns the decision into the returned value. It is called before anything is
+        written, so an interruption of it leaves no file behind.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def decide_held(
     calibration, goal, at_least, **bounds
         As for `decide_file`.
     warn : callable
-        Is told what is doubtful about the calibrated scores, in sentences.
+        Receives the sentences about doubtful calibrated scores.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def calibrated(
     column: str,
     warn: Callable[[str], None],
 ) -> UncertainProbabilities:
-    """Return the probabilities of scores; `warn` is told where they are a guess."""
+    """Return the probabilities of scores; `warn` receives a sentence about guesses."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         p = calibration(scores)
@@ -163,8 +163,8 @@ def write_labels(
 ) -> None:
     """Write the rows of a source with labels that are known for all of them.
 
-    They are written as 0 and 1; or as words, if these are given, and labels are their
-    places.
+    They are written as 0 and 1. If words are given, they are written as words, and the
+    labels are their positions.
     """
 
     def marks(source: Source, batch: Batch) -> BoolArray | IndexArray:
@@ -176,7 +176,7 @@ def write_labels(
 def find_cut(
     source: Source, proba: str, metric: Metric, low: int, high: int | None, step: Step
 ) -> Cut:
-    """Return the best cut: sum the scores up, then look at those around it."""
+    """Return the best cut: sum up the scores, then look at those around the cut."""
     source.check_column(proba, "`proba`")
     summary = ScoreSummary()
     for scores in _scores(source, proba, step("Summing up the scores", source.total)):
@@ -201,7 +201,7 @@ def _wanted(
 ) -> tuple[FloatArray, CountArray]:
     """Return the scores that the cut depends on, and how often each occurs.
 
-    Ties may be as many as the rows, so that equal scores must not be kept one by one.
+    All rows may be tied, so equal scores must not be kept one by one.
     """
     values, counts = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
     for scores in _scores(source, proba, advance):
@@ -220,7 +220,7 @@ def write_marks(
     step: Step = no_step,
     words: Sequence[str] | None = None,
 ) -> None:
-    """Copy the rows with the decisions, if anywhere; all of them or none."""
+    """Copy the rows with the decisions, if there is an output; all rows or none."""
     if output is None:
         return
     with writing(output) as file:
@@ -229,7 +229,7 @@ def write_marks(
 
 
 def _marks_of_cut(cut: Cut, proba: str) -> Marks:
-    """Return the decisions of a cut: of those tied with it, the earliest."""
+    """Return the decisions of a cut; the earliest rows tied with it are positive."""
     tied = 0
 
     def marks(source: Source, batch: Batch) -> BoolArray:

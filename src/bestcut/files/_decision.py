@@ -26,26 +26,26 @@ class FileDecision(Predicted):
     n_positive : int
         How many are positive.
     threshold : float or None
-        Smallest probability predicted positive; inf when none is, None where rows have
-        amounts of their own, as with the command's ``--worth``.
+        Smallest probability predicted positive; inf if no row is positive, None if
+        rows have their own amounts, as with the command's ``--worth``.
     n_tied : int
-        How many of the rows whose probability is the threshold are positive: the
-        earliest.
+        How many of the rows whose probability equals the threshold are positive. The
+        earliest of them are.
     expected_score : float
         Expected metric of the decisions.
     error : float
         Bound on the numerical error of `expected_score`.
     gap, gap_scope : float, str
-        What other predictions could gain beyond `error` at most, proved, and which
+        A proved bound on what other predictions could gain beyond `error`, and which
         predictions these are; as in `bestcut.Decision`.
     metric : Metric or RowUtility
         What was maximised (a loss: minimised).
     goal, goal_value : Goal, float
-        What was made large, and its value; the expected score unless another goal was
+        What was maximised, and its value; the expected score unless another goal was
         given.
     score_threshold : float or None
-        Smallest score predicted positive, if a calibration made probabilities of
-        scores; inf when none is, None without a calibration.
+        Smallest score predicted positive, if a calibration turned scores into
+        probabilities; inf if no row is positive, None without a calibration.
     output : str or None
         The file with the decisions, if one was written.
     """
@@ -104,8 +104,8 @@ def decision_in_memory(
 ) -> FileDecision:
     """Return what was decided for rows whose scores are held in memory.
 
-    `mean` are the probabilities of the rows, and `scores` what a calibration made them
-    of, if one did.
+    `mean` holds the probabilities of the rows. `scores` holds the scores from which a
+    calibration made them, if there was one.
     """
     lowest, tied = None, 0
     if one.threshold is not None:

@@ -1,4 +1,4 @@
-"""What is wrong with a file, in sentences.
+"""The sentences of errors about files.
 
 A sentence names the file, what is wrong and where in it, and the cure.
 """
@@ -30,42 +30,42 @@ def closed_output() -> FileError:
 
 
 def binary_on_terminal(kind: str) -> FileError:
-    """Return the refusal to fill a terminal with bytes that are no text."""
-    what = f"is a terminal, and {kind} is no text"
+    """Return the refusal to fill a terminal with bytes that are not text."""
+    what = f"is a terminal, and {kind} is not text"
     return FileError.of("standard output", what, "Name a file with `output`.")
 
 
 def unreadable(where: str, error: Exception) -> FileError:
     """Return the refusal of a file that the system does not let us read."""
     reason = getattr(error, "strerror", None) or str(error)
-    return FileError.of(where, f"cannot be read ({reason})", "Check it.")
+    return FileError.of(where, f"cannot be read ({reason})", "Check the file.")
 
 
 def no_room_to_unpack(where: str, folder: str, error: OSError) -> FileError:
     """Return the refusal of a file that is too large for the temporary folder."""
     what = f"does not fit into {folder} ({error.strerror})"
-    cure = "It is unpacked there: make room, or set TMPDIR."
+    cure = "The file is unpacked there: make room, or set TMPDIR to another folder."
     return FileError.of(where, what, cure)
 
 
 def changed(where: str) -> FileError:
     """Return the refusal of a file that somebody else wrote to in the meantime."""
     what = "changed while it was read"
-    return FileError.of(where, what, "Try again when it is complete.")
+    return FileError.of(where, what, "Try again when the file is complete.")
 
 
 def empty(where: str, wanted: str = "rows") -> FileError:
-    """Return the refusal of a file that holds nothing."""
+    """Return the refusal of an empty file."""
     return FileError.of(where, "is empty", f"Pass a file with {wanted}.")
 
 
 def no_rows(where: str) -> FileError:
-    """Return the refusal of a file of labels that holds none."""
+    """Return the refusal of a file of labels without rows."""
     return FileError.of(where, "has no rows", "Pass a file with labelled rows.")
 
 
 def input_itself(output: str) -> FileError:
-    """Return the refusal to write over what is read."""
+    """Return the refusal to overwrite the file that is read."""
     return FileError.of(output, "is the input itself", "Write to another file.")
 
 
@@ -73,7 +73,7 @@ def unwritten(path: str, error: OSError) -> FileError:
     """Return the error for a file that the system did not let us write."""
     reason = error.strerror or str(error).partition("\n")[0]
     what = f"could not be written ({reason})"
-    cure = "Nothing was kept. Choose another place with `output`."
+    cure = "No file was written. Choose another place with `output`."
     return FileError.of(path, what, cure)
 
 
@@ -81,31 +81,31 @@ def unwritten(path: str, error: OSError) -> FileError:
 
 
 def unknown_format(given: str, known: Iterable[str]) -> ValueError:
-    """Return the refusal of a format that nobody knows."""
+    """Return the refusal of an unknown format."""
     return ValueError(f"`format` must be one of {', '.join(known)}; got {given!r}.")
 
 
 def unnamed_format(path: str, known: Iterable[str]) -> FileError:
     """Return the refusal of a file whose name does not end in a known suffix."""
-    what = "has a name that says no format"
+    what = "has a name that does not tell its format"
     return FileError.of(path, what, f"Pass `format`, one of {', '.join(known)}.")
 
 
 def not_understood(where: str, kind: str, error: Exception) -> FileError:
     """Return the refusal of a file that is not of its format."""
-    what = f"is no readable {kind} ({_first_line(error)})"
-    return FileError.of(where, what, "Look at it.")
+    what = f"cannot be read as {kind} ({_first_line(error)})"
+    return FileError.of(where, what, "Check the file and its format.")
 
 
 def cannot_hold(where: str, kind: str, error: Exception) -> FileError:
     """Return the refusal to write rows in a format that cannot hold them."""
     what = f"cannot be written as {kind} ({_first_line(error)})"
-    return FileError.of(where, what, "Keep its format.")
+    return FileError.of(where, what, "Write a file in the format of the input.")
 
 
 def cannot_repeat(where: str, kind: str, name: str) -> FileError:
-    """Return the refusal to write a name twice in a format that cannot hold that."""
-    what = f"has several columns {name!r}, which {kind} cannot hold"
+    """Return the refusal to write two columns with one name in such a format."""
+    what = f"has several columns named {name!r}, which {kind} does not allow"
     return FileError.of(where, what, "Rename all but one.")
 
 
@@ -116,21 +116,21 @@ def no_column(where: str, name: str, option: str, columns: Sequence[str]) -> Fil
     """Return the refusal of a name that no column has."""
     more = ", ..." if len(columns) > 12 else ""
     shown = ", ".join(columns[:12]) + more
-    cure = f"Name one with {option}; it has: {shown}."
+    cure = f"Name a column with {option}; the columns are: {shown}."
     if len(columns) == 1 and any(mark in columns[0] for mark in ",;|\t"):
-        cure += " That is one column: if it is to be several, pass another `format`."
+        cure += " This is one column: if it should be several, pass another `format`."
     return FileError.of(where, f"has no column {name!r}", cure)
 
 
 def ambiguous_column(where: str, name: str, count: int) -> FileError:
     """Return the refusal of a name that several columns have."""
-    what = f"has {count} columns {name!r}"
+    what = f"has {count} columns named {name!r}"
     return FileError.of(where, what, "Rename all but one.")
 
 
 def name_taken(where: str, name: str) -> FileError:
-    """Return the refusal of a name for the new column that is there already."""
-    what = f"has a column {name!r} already"
+    """Return the refusal of a name for the new column that is already taken."""
+    what = f"already has a column {name!r}"
     return FileError.of(where, what, "Choose another name with `name`.")
 
 
@@ -144,19 +144,20 @@ def _in_row(name: str, row: int, what: str) -> str:
 
 
 def no_number(where: str, name: str, row: int, found: Any) -> FileError:
-    """Return the refusal of a value that is no number."""
-    shown = "nothing" if found in (None, "") else repr(found)
+    """Return the refusal of a value that is not a number."""
+    missing = found in (None, "")
+    what = "the value is missing" if missing else f"{found!r} is not a number"
     cure = "Fill it or delete the row."
     if isinstance(found, str) and found.strip().endswith("%"):
         cure = "Divide percentages by 100."
     elif isinstance(found, str) and re.fullmatch(r"\s*[+-]?\d*,\d+\s*", found):
         cure = "Write decimals with a point."
-    return FileError.of(where, _in_row(name, row, f"{shown} is no number"), cure)
+    return FileError.of(where, _in_row(name, row, what), cure)
 
 
 def no_finite_number(where: str, name: str, row: int, found: float) -> FileError:
     """Return the refusal of a score that is infinite."""
-    what = _in_row(name, row, f"{found:g} is no finite number")
+    what = _in_row(name, row, f"{found:g} is not a finite number")
     return FileError.of(where, what, "Fill it or delete the row.")
 
 
@@ -165,40 +166,44 @@ def no_probability(
 ) -> FileError:
     """Return the refusal of the first of some numbers outside [0, 1]."""
     shown = repr(found).removesuffix(".0")  # all digits, or 1.0000000001 looks like 1
-    what = f"{shown} is no probability ({count} of {of} read are not in [0, 1])"
+    what = f"{shown} is not a probability ({count} of {of} read are not in [0, 1])"
     cure = "Pass calibrated probabilities, not scores or percentages."
     return FileError.of(where, _in_row(name, row, what), cure)
 
 
 def no_label(where: str, name: str, row: int, found: Any) -> FileError:
     """Return the refusal of a value that is neither 0 nor 1."""
-    shown = "nothing" if found in (None, "") else repr(found)
-    what = _in_row(name, row, f"{shown} is no label")
-    return FileError.of(where, what, "Pass 0 and 1, or true and false.")
+    missing = found in (None, "")
+    what = "the label is missing" if missing else f"{found!r} is not a label"
+    cure = "Pass 0 and 1, or true and false."
+    return FileError.of(where, _in_row(name, row, what), cure)
 
 
 def no_group(where: str, name: str, row: int) -> FileError:
     """Return the refusal of a row that belongs to no group."""
-    what = _in_row(name, row, "no group is named")
+    what = _in_row(name, row, "the group is missing")
     return FileError.of(where, what, "Fill it or delete the row.")
 
 
 def no_value(where: str, name: str, row: int) -> FileError:
     """Return the refusal of a row that has nothing to collect."""
-    what = _in_row(name, row, "there is nothing to collect")
+    what = _in_row(name, row, "the value to collect is missing")
     return FileError.of(where, what, "Fill it or delete the row.")
 
 
 def holds_blank(where: str, name: str, row: int, found: str) -> FileError:
-    """Return the refusal to join values by blanks that hold some themselves."""
-    what = _in_row(name, row, f"{found!r} holds a blank, which separates values")
+    """Return the refusal to join values with blanks if a value holds a blank."""
+    what = _in_row(name, row, f"{found!r} holds a blank, but blanks separate values")
     return FileError.of(where, what, "Collect another column, or rename the values.")
 
 
 def no_share(where: str, row: int, total: float, count: int, of: int) -> FileError:
     """Return the refusal of a row whose probabilities of classes do not sum to 1."""
-    what = f"row {row}: the classes sum to {total:.12g} ({count} of {of} rows not to 1)"
-    cure = "Name the columns of all classes, with calibrated probabilities in them."
+    what = (
+        f"row {row}: the probabilities of the classes sum to {total:.12g}, not to 1 "
+        f"({count} of {of} rows do not sum to 1)"
+    )
+    cure = "Name the columns of all classes, which must hold calibrated probabilities."
     return FileError.of(where, what, cure)
 
 
@@ -207,8 +212,8 @@ def twice(
 ) -> FileError:
     """Return the refusal of a second row for one group and one label."""
     pair = " and ".join(f"{x} {y!r}" for x, y in zip(columns, shown, strict=True))
-    what = f"row {row} is a second one for {pair}"
-    return FileError.of(where, what, "Keep one of them.")
+    what = f"row {row} is a second row for {pair}"
+    return FileError.of(where, what, "Keep one of these rows.")
 
 
 # --- text -----------------------------------------------------------------------------
@@ -226,9 +231,9 @@ def not_utf8(where: str, line: int) -> FileError:
 
 
 def no_header(where: str, error: Exception) -> FileError:
-    """Return the refusal of a first line that names no columns."""
+    """Return the refusal of a first line that does not name the columns."""
     what = f"has no readable header ({error})"
-    return FileError.of(where, what, "Look at it.")
+    return FileError.of(where, what, "Check the first line.")
 
 
 def blank_row(where: str, row: int) -> FileError:
@@ -238,9 +243,10 @@ def blank_row(where: str, row: int) -> FileError:
 
 
 def other_width(where: str, row: int, fields: int, header: int) -> FileError:
-    """Return the refusal of a record that has not as many fields as the header."""
-    what = f"row {row} has {fields} fields, the header {header}"
-    return FileError.of(where, what, "Quote what holds a separator, or fill the row.")
+    """Return the refusal of a record with more or fewer fields than the header."""
+    what = f"row {row} has {fields} fields, but the header has {header}"
+    cure = "Quote fields that hold a separator, or fill the row."
+    return FileError.of(where, what, cure)
 
 
 def stray_quote(where: str, line: int) -> FileError:
@@ -257,7 +263,7 @@ def open_quote(where: str, line: int) -> FileError:
 
 
 def lone_return(where: str, line: int) -> FileError:
-    """Return the refusal of what some readers take for the end of a line."""
+    """Return the refusal of a return that some readers take for the end of a line."""
     what = f"line {line} has a carriage return without a newline"
     cure = "Quote its field, or end lines with a newline."
     return FileError.of(where, what, cure)
@@ -266,23 +272,23 @@ def lone_return(where: str, line: int) -> FileError:
 def unreadable_records(where: str, error: Exception) -> FileError:
     """Return the refusal of records that polars cannot read."""
     what = f"cannot be read ({_first_line(error)})"
-    return FileError.of(where, what, "Look at it.")
+    return FileError.of(where, what, "Check the file.")
 
 
 def lost_records(where: str, before: int, rows: int, read: int) -> FileError:
-    """Return the refusal of records that polars counts otherwise."""
-    what = f"has {rows} records after row {before}, of which {read} were read"
+    """Return the refusal of records of which polars finds another number."""
+    what = f"has {rows} records after row {before}, but {read} were read"
     return FileError.of(where, what, "Look for stray quotes or blank lines.")
 
 
 def not_one_object_per_line(where: str) -> FileError:
     """Return the refusal of NDJSON whose lines are not one object each."""
     return FileError.of(
-        where, "does not have one object per line", "Give each its own."
+        where, "does not have one object per line", "Put each object on its own line."
     )
 
 
 def repeated_key(where: str, row: int, name: str) -> FileError:
-    """Return the refusal of an object that says something twice."""
+    """Return the refusal of an object that holds a key twice."""
     what = f"row {row} has the key {name!r} more than once"
-    return FileError.of(where, what, "Keep one of them.")
+    return FileError.of(where, what, "Keep one of these keys.")

@@ -1,4 +1,4 @@
-"""The formats of files, and which of them a file has.
+"""The formats of files, and how the format of a file is found.
 
 A new format is a module that makes a `Format`, and an entry in `FORMATS`.
 """
@@ -22,7 +22,7 @@ _NAMES = {suffix: each.name for each in FORMATS.values() for suffix in each.suff
 
 
 def format_of(path: str, otherwise: str | None = None) -> str:
-    """Return the format that the name of a file says, or else another."""
+    """Return the format that the name of a file tells, or else `otherwise`."""
     if otherwise is not None and otherwise not in FORMATS:
         raise unknown_format(otherwise, FORMATS)
     if path == "-":
@@ -39,8 +39,8 @@ def open_source(
 ) -> Source:
     """Return the rows of a file, whose format is `kind` if that is given.
 
-    If not, its name says it, or else it is `otherwise`. Standard input has no name: its
-    first bytes say it.
+    Otherwise its name tells the format, or else the format is `otherwise`. Standard
+    input has no name, so its first bytes tell the format.
     """
     if path == "-" and not (kind or otherwise):
         given = Input(path)
@@ -49,7 +49,7 @@ def open_source(
 
 
 def _looks_like(given: Input) -> str:
-    """Return the format that the first bytes of an input are of; if in doubt, CSV."""
+    """Return the format that the first bytes of an input tell; if in doubt, CSV."""
     with given.opened() as file:
         first = file.readline(_LONGEST_LINE)
     for magic, kind in _MAGIC.items():

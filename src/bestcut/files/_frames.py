@@ -1,4 +1,4 @@
-"""Parquet and Arrow's IPC, and whatever else polars reads as frames."""
+"""Parquet, Arrow's IPC, and everything else that polars reads as frames."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class FrameSource(Source):
     def of_scan(
         cls, scan: pl.LazyFrame, where: str, kind: str, weight: int = 1
     ) -> FrameSource:
-        """Return what polars scans, if a row is thought to have so many bytes."""
+        """Return the source of a polars scan, given the estimated bytes of a row."""
         together = max(min(ROWS, _WEIGHT // max(weight, 1)), 1)
 
         def read(names: list[str] | None) -> Iterable[pl.DataFrame]:
@@ -76,7 +76,7 @@ class FrameSource(Source):
                     yield FrameBatch(frame, before)
                     before += len(frame)
         except FileError:
-            self.check_unchanged()  # which would explain it
+            self.check_unchanged()  # a change of the file would explain the error
             raise
 
     def frames(self, target: Format) -> FrameSource:
@@ -86,7 +86,7 @@ class FrameSource(Source):
 
 @contextmanager
 def understood(where: str, kind: str) -> Iterator[None]:
-    """Say in one line what polars did not understand."""
+    """Turn an error of polars into one line."""
     try:
         yield
     except FileError:
@@ -96,7 +96,7 @@ def understood(where: str, kind: str) -> Iterator[None]:
 
 
 def _opener(kind: str, scan: Callable[..., pl.LazyFrame]) -> Callable[[Input], Source]:
-    """Return what opens the files of a format that polars scans."""
+    """Return the function that opens files of a format that polars scans."""
 
     def opened(given: Input) -> FrameSource:
         if not given.size:

@@ -1,4 +1,4 @@
-"""Bytes that can be read several times: a file, or what came through a pipe."""
+"""Bytes that can be read several times: from a file or from a pipe."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _GZIP = b"\x1f\x8b"
 class Input:
     """A file that can be opened again and again.
 
-    Standard input, a pipe and what is compressed are unpacked once, into memory or,
-    if they are large, into a temporary file.
+    Standard input, pipes and compressed files are unpacked once: into memory, or into
+    a temporary file if they are large.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ class Input:
     Attributes
     ----------
     where : str
-        What it is called in messages.
+        The name of the file in messages.
     size : int
-        How many bytes it has, unpacked.
+        How many bytes the file has, unpacked.
     """
 
     def __init__(self, path: str) -> None:
@@ -61,7 +61,7 @@ class Input:
         self.size = len(self._data) if self._data is not None else self._stamp[0]
 
     def _keep(self, stream: Any) -> None:
-        """Keep what a stream holds."""
+        """Keep the contents of a stream."""
         block = stream.read(_HELD + 1)
         if len(block) <= _HELD:
             self._data, self._temporary = block, None
@@ -80,7 +80,7 @@ class Input:
 
     @property
     def for_polars(self) -> str | io.BytesIO:
-        """What polars can scan."""
+        """Return a path or a buffer that polars can scan."""
         if self._data is not None:
             return io.BytesIO(self._data)
         return self._name()

@@ -34,7 +34,7 @@ class NdjsonBatch(TextBatch):
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """The objects as rows."""
+        """Return the objects as rows."""
         if not self.rows:
             return pl.DataFrame()
         with understood(self._where, "ndjson"):
@@ -46,7 +46,7 @@ class NdjsonBatch(TextBatch):
         return frame
 
     def column(self, name: str) -> pl.Series:
-        """Return a column; what an object does not hold is null."""
+        """Return a column; it is null where an object does not hold the key."""
         if name not in self.frame.columns:
             return pl.Series(name, [None] * self.rows, dtype=pl.Null)
         self._check_once(name)
@@ -57,7 +57,7 @@ class NdjsonBatch(TextBatch):
         key = json.dumps(name, ensure_ascii=False).encode()
         for row, i in enumerate(self._objects, start=self.before + 1):
             line = self._lines[i]
-            # A key may be written with escapes, and a value or an inner key alike.
+            # A key may be written with escapes; a value or an inner key may equal it.
             if line.count(key) > 1 or b"\\" in line:
                 pairs = json.loads(line, object_pairs_hook=list)
                 if sum(one == name for one, _ in pairs) > 1:

@@ -1,4 +1,4 @@
-"""Files that appear as a whole or not at all."""
+"""Files that appear completely or not at all."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def writing(path: str) -> Iterator[Any]:
         if not path.lower().endswith(".gz"):
             yield file
             return
-        # No name and no time in it: the same rows make the same file.
+        # Without a name and a time in it, the same rows make the same file.
         with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed:
             yield packed
 
@@ -56,8 +56,8 @@ def atomic(path: str) -> Iterator[Any]:
             return
     except OSError as error:
         raise unwritten(path, error) from None
-    # The name is known before the file is there, so that it is removed whenever a
-    # signal comes, even while it is made.
+    # The name is known before the file exists, so the file is removed whenever a
+    # signal comes, even while it is being made.
     part = target.parent / f".bestcut-{secrets.token_hex(8)}.part"
     try:
         with open(part, "xb", opener=_for_this_user) as file:
@@ -89,7 +89,7 @@ def _new_mode() -> int:
 
 
 def refuse_input_as_output(path: str, output: str) -> None:
-    """Refuse to write over the file that is read, be it by name or by a stream."""
+    """Refuse to overwrite the file that is read, by its name or through a stream."""
     source, target = _state(path, sys.stdin), _state(output, sys.stdout)
     if source is None or target is None or not stat.S_ISREG(source.st_mode):
         return
@@ -106,11 +106,11 @@ def _state(path: str, stream: Any) -> os.stat_result | None:
 
 
 def refuse_terminal(output: str, kind: Format) -> None:
-    """Refuse to fill a terminal with bytes that are no text."""
+    """Refuse to fill a terminal with bytes that are not text."""
     if is_terminal(output) and not kind.is_text:
         raise binary_on_terminal(kind.name)
 
 
 def is_terminal(output: str | None) -> bool:
-    """Return whether people see what is written."""
+    """Return whether the output goes to a terminal."""
     return output == "-" and sys.stdout is not None and sys.stdout.isatty()

@@ -15,15 +15,15 @@ _LONGEST = 2**30  # bytes of a record: a quote that is never closed must end som
 
 
 def is_blank(data: bytes) -> bool:
-    """Return whether a text says nothing."""
+    """Return whether a text holds only blanks and line ends."""
     return not data.strip(BOM + b" \t\r\n")
 
 
 def pieces(file: BinaryIO, size: int, where: str, *, quoted: bool) -> Iterator[bytes]:
     """Yield a file in pieces of about `size` bytes that end where a record does.
 
-    Blank lines go with what follows them, as only at the very end they are allowed.
-    If `quoted`, a line in quotes goes on.
+    Blank lines are kept with the text after them, because they are allowed only at the
+    very end. If `quoted`, a record goes on after a line end inside quotes.
     """
     rest, more = b"", size
     while fresh := file.read(more):
@@ -35,7 +35,7 @@ def pieces(file: BinaryIO, size: int, where: str, *, quoted: bool) -> Iterator[b
             continue
         if len(data) > _LONGEST:
             raise long_record(where, _LONGEST)
-        # Twice as much the next time, or long records take quadratic time.
+        # Read twice as much the next time; otherwise long records take quadratic time.
         rest, more = data, len(data)
     if rest:
         yield rest

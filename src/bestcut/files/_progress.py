@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 
 Advance = Callable[[int], None]
-Step = Callable[[str, int | None], Advance]  # what begins, and how much of it there is
+Step = Callable[[str, int | None], Advance]  # of the name of a step, and its size
 
 
 def no_step(what: str, total: int | None) -> Advance:
@@ -18,7 +18,7 @@ def no_step(what: str, total: int | None) -> Advance:
 
 @contextmanager
 def steps(show: bool | None) -> Iterator[Step]:
-    """Show a bar for each step; if not told, only on a terminal."""
+    """Show a bar for each step; by default, only on a terminal."""
     if show is None:
         on_terminal = sys.stderr is not None and sys.stderr.isatty()
         show = on_terminal and find_spec("rich") is not None
@@ -28,7 +28,7 @@ def steps(show: bool | None) -> Iterator[Step]:
     from rich.console import Console
     from rich.progress import Progress
 
-    # It vanishes at the end: what stays is what was decided.
+    # The bar vanishes at the end, and only the decision stays.
     with Progress(console=Console(stderr=True), transient=True) as bars:
 
         def step(what: str, total: int | None) -> Advance:

@@ -1,4 +1,4 @@
-"""Files of scores, batch by batch: what every format has in common."""
+"""Files of scores, read batch by batch: the parts that all formats share."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """How files of one format are known, read and written.
+    """How files of one format are recognised, read and written.
 
     Attributes
     ----------
     name : str
-        What the format is called.
+        The name of the format.
     suffixes : tuple of str
         How the names of its files may end.
     open : callable
@@ -58,7 +58,7 @@ class Batch(ABC):
     rows : int
         How many there are.
     size : int
-        How much of `Source.total` they are.
+        How much of `Source.total` these rows are.
     """
 
     def __init__(self, before: int, rows: int, size: int) -> None:
@@ -75,7 +75,7 @@ class Source(ABC):
     Attributes
     ----------
     where : str
-        What it is called in messages.
+        The name of the source in messages.
     kind : str
         The name of its format.
     columns : list of str
@@ -98,10 +98,10 @@ class Source(ABC):
 
     @abstractmethod
     def frames(self, target: Format) -> FrameSource:
-        """Return the rows as frames, to be written in a format that is not theirs."""
+        """Return the rows as frames, to be written in another format."""
 
     def is_larger_than(self, size: int) -> bool:
-        """Return whether its file has more bytes than that, unpacked."""
+        """Return whether the file has more than `size` bytes, unpacked."""
         return self.input is not None and self.input.size > size
 
     def check_unchanged(self) -> None:
@@ -147,11 +147,11 @@ class Source(ABC):
         return labels(self.column(name, option), self.where)
 
     def groups(self, name: str, option: str) -> NDArray[Any]:
-        """Return a whole column that tells groups apart, as numbers."""
+        """Return a whole column of groups, as numbers."""
         return groups(self.column(name, option), self.where)
 
     def named_groups(self, name: str, option: str) -> tuple[IndexArray, list[str]]:
-        """Return the place of each row's group, and what the groups are called."""
+        """Return the position of each row's group, and the names of the groups."""
         column = self.column(name, option)
         place = groups(column, self.where).astype(np.intp) - 1
         first = np.unique(place, return_index=True)[1]
@@ -160,8 +160,8 @@ class Source(ABC):
     def shares(self, names: list[str], option: str) -> tuple[FloatArray, int]:
         """Return columns of probabilities that sum to 1 in each row.
 
-        Returned with the number of rows that were divided by their sum, as they were
-        rounded.
+        Also return the number of rows that were rounded, and so were divided by their
+        sum.
         """
         for name in names:
             self.check_column(name, option)

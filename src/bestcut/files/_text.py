@@ -26,8 +26,8 @@ class TextBatch(Batch):
     ) -> bytes:
         """Return the text with one more value in each row.
 
-        The value is 0 or 1; or, if there are words, the one that the mark is the place
-        of.
+        The value is 0 or 1. If there are words, it is the word at the position that
+        the mark gives.
         """
 
 

@@ -1,8 +1,8 @@
-"""The part of this folder that needs polars, for those who can ask for it.
+"""The part of this folder that needs polars.
 
-`bestcut.files` is imported with `bestcut`, which must not need polars. So what reads
-and writes rows has a door of its own: `decide_file` goes through it when it is called,
-and the command when it starts.
+`bestcut.files` is imported with `bestcut`, which must not need polars. The functions
+that read and write rows are therefore collected in this module: `decide_file` imports
+it when it is called, and the command imports it when it starts.
 """
 
 from bestcut.files._collect import collected, write_frame

@@ -4,9 +4,10 @@ As in `_numbers`, with two intervals at every cut: one that covers chance in the
 and doubt about the probabilities, and the one there would be if the probabilities were
 known to be the means of the draws.
 
-Where many counts are possible an interval takes long. Both counts are nearly normal in
-each draw then, and some points of every draw are near enough to interpolate with: what
-they are off by is known where an interval is computed, and hardly changes.
+Where many counts are possible, computing an interval takes long. Both counts are then
+nearly normal in each draw, and some points of every draw are accurate enough to
+interpolate with: their error is known where an interval is computed, and hardly
+changes between these places.
 """
 
 from __future__ import annotations
@@ -49,9 +50,9 @@ from bestcut.uncertain import UncertainProbabilities
 
 _EVEN, _NEAR = 41, 5  # cuts from end to end, and near one that matters
 _COMPUTED = 8  # intervals from end to end, if an interval does not take long
-_LONG = 1 << 18  # pairs (TP, FN) of a typical cut from which it does
+_LONG = 1 << 18  # pairs (TP, FN) of a typical cut from which on it takes long
 _FEW_COUNTS = 64  # values of TP or FN up to which each cut has its own interval
-_TINY = 1e-9  # a standard deviation that is none
+_TINY = 1e-9  # a standard deviation that counts as 0
 _TAILS = ((1.0 - LEVEL) / 2, (1.0 + LEVEL) / 2)
 # Equally probable points of two independent normal distributions, on a lattice.
 _SHARES = (np.arange(64)[:, None] * [1 / 64, (np.sqrt(5) - 1) / 2] + 1 / 128) % 1.0
@@ -137,7 +138,7 @@ class _DrawnCuts:
         return self._made[place]
 
     def places(self, matter: set[int]) -> IndexArray:
-        """Return at which cuts to compute intervals."""
+        """Return the cuts at which to compute intervals."""
         even = 2 if self.long else _COMPUTED
         return computed_places(self.widths, matter, even, few=_FEW_COUNTS)
 
@@ -162,8 +163,8 @@ class _DrawnCuts:
     def _likely(self, third: FloatArray) -> list[FloatArray]:
         """Return equally probable values of both counts: of a cut, in a draw.
 
-        By the expansion of Cornish and Fisher up to the skewness; `third` are the third
-        cumulants.
+        They come from the expansion of Cornish and Fisher up to the skewness; `third`
+        holds the third cumulants.
         """
         points = []
         for j, size in enumerate(self._sizes()):
@@ -175,7 +176,7 @@ class _DrawnCuts:
         return points
 
     def _mixed(self, metric: Metric) -> FloatArray:
-        """Return about the ends of the intervals of a score."""
+        """Return approximate ends of the intervals of a score."""
         tp, fn = self._points
         k, rest = (size[:, None, None] for size in self._sizes())
         score = metric.score_cells(tp, k - tp, fn, rest - fn)

@@ -1,4 +1,4 @@
-"""How many instances have which probability."""
+"""How many instances have each probability."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _BARS = 40
 
 
 def histogram_of(p: FloatArray) -> list[tuple[float, float, int]]:
-    """Return from where to where each bar reaches, and how many instances are in it.
+    """Return both ends of each bar, and how many instances are in it.
 
-    The bars reach from the smallest probability to the largest. One that is the same
-    for all has a single bar around it.
+    The bars reach from the smallest probability to the largest. If all probabilities
+    are equal, there is a single bar around them.
     """
     if not p.size:
         return []

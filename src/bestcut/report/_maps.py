@@ -10,7 +10,7 @@ from bestcut._types import BoolArray, FloatArray
 from bestcut.calibration import Calibration
 
 _POINTS = 161  # of the maps, from end to end
-_BINS, _LEAST = 10, 10  # bins of labelled cases, and how many cases one has at least
+_BINS, _LEAST = 10, 10  # bins of labelled cases, and the fewest cases in a bin
 _TAIL = 0.05
 _Z = 1.6448536269514722  # the normal distribution's quantile of 1 - _TAIL
 
@@ -18,9 +18,10 @@ Rows = list[dict[str, float]]
 
 
 def maps_of(calibration: Calibration, labelled: Any) -> dict[str, Rows]:
-    """Return the points to draw; none where all labelled scores are one.
+    """Return the points to draw; there are none if all labelled scores are equal.
 
-    `labelled` are the labels and the scores that it was learned from, or None.
+    `labelled` holds the labels and scores that the calibration was learned from, or
+    None.
     """
     low, high = calibration.score_range
     if low == high:

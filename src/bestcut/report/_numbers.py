@@ -1,9 +1,9 @@
 """The numbers of a report: what to expect from some hundred cuts of a ranking.
 
 Expected scores and confusion matrices are those of the library at every cut shown.
-Where many counts are possible, an interval of scores is computed at a few of the cuts
-only. Between these its ends, counted in standard deviations from the mean, hardly
-change and are interpolated.
+Where many counts are possible, the interval of the score is computed only at a few of
+the cuts. Between them its ends, in standard deviations from the mean, hardly change
+and are interpolated.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from bestcut.solvers import select_solver
 LEVEL = 0.9
 HALF = 0.5  # the threshold to compare with
 PRECISION, RECALL = get("precision"), get("recall")
-_FEW = 400  # instances of which every cut is shown
+_FEW = 400  # every cut of so many instances is shown
 _EVEN = 121  # cuts from end to end
 _NEAR = 8  # cuts on either side of one that matters
-_QUICK = 1 << 13  # pairs (TP, FN) up to which an interval takes no time to speak of
+_QUICK = 1 << 13  # pairs (TP, FN) up to which an interval takes hardly any time
 _FEW_COUNTS = 40  # values of TP or FN up to which scores are far from normal
-_MORE_COUNTS = 64  # up to which they are not near it
+_MORE_COUNTS = 64  # values of TP or FN up to which scores are not nearly normal
 _COMPUTED = 12  # intervals from end to end beyond that
 _BLOCK = 8192  # instances whose features are summed at a time
-# The whole curve of these takes hardly longer than a few of its cuts.
+# For metrics with these traits, the whole curve takes hardly longer than a few cuts.
 _QUICK_CURVES = {Trait.LINEAR, Trait.AFFINE, Trait.SEPARABLE, Trait.FACTORISED}
 # The Gauss-Hermite rule of three nodes.
 _NODES = np.array([-np.sqrt(3.0), 0.0, np.sqrt(3.0)])
 _WEIGHTS = np.array([1.0, 4.0, 1.0]) / 6.0
 
-Tell = Callable[[str], None]  # what begins now
+Tell = Callable[[str], None]  # is called with the name of the step that begins
 
 
 class Conditions(NamedTuple):
@@ -78,15 +78,15 @@ class Cuts:
     mean : ndarray of shape (4, cuts)
         Expected tp, fp, fn and tn.
     low, high : ndarray of int, shape (4, cuts)
-        Between what each of them will be with a probability of 90 %.
+        The range in which each of them will be with a probability of 90 %.
     computed : ndarray of bool
-        Whether `low` and `high` were computed there; if not, they are approximate.
+        Whether `low` and `high` were computed there; otherwise they are approximate.
     allowed : ndarray of bool
         Whether the cut satisfies the conditions.
     half : int
         Index of the cut that a threshold of 0.5 makes.
     order : str
-        In the order of what those that tie are flagged.
+        The order in which instances with equal probability are flagged.
     """
 
     n: int
@@ -119,20 +119,21 @@ class Scores:
     error : float
         Bound on the numerical error of `mean`.
     low, high : ndarray
-        Between what it will be with a probability of 90 %.
+        The range in which it will be with a probability of 90 %.
     computed : ndarray of bool
-        Whether `low` and `high` were computed there; if not, they are interpolated.
+        Whether `low` and `high` were computed there; otherwise they are interpolated.
     std : ndarray
         A scale that is about as large as the standard deviation.
     apart : float or None
-        How far the expected score of any cut is at most from the straight line between
-        those of the cuts shown around it; None if that is not known.
+        A bound on the distance of the expected score of any cut from the straight line
+        between the cuts shown around it; None if no bound is known.
     known : tuple of ndarray or None
-        If probabilities are drawn: what `low` and `high` would be if they were known.
+        If probabilities are drawn: what `low` and `high` would be if the probabilities
+        were known.
     parts : tuple of float or None
-        If probabilities are drawn, and only for the metric that the decision is made
-        for: standard deviations at the best cut, of chance in the labels and of doubt
-        about the probabilities.
+        If probabilities are drawn, and only for the metric of the decision: standard
+        deviations at the best cut, from chance in the labels and from doubt about the
+        probabilities.
     """
 
     metric: Metric
@@ -187,7 +188,7 @@ def _best_cut(
     conditions: Conditions,
     allowed: BoolArray,
 ) -> int:
-    """Return the cut that `decide` takes; what is allowed is worked out only once."""
+    """Return the cut that `decide` takes; the allowed cuts are found only once."""
     if not conditions.at_least:
         return decide(p, metric, max_positives=conditions.max_positives).n_positive
     solver = select_solver("auto", metric, p.size)
@@ -205,7 +206,7 @@ def known_scores(
 ) -> tuple[list[Scores], list[Scores]]:
     """Return what each metric will be, given the places of the best cuts.
 
-    Metrics that are shown beside each cut are computed wherever another is the best.
+    Metrics shown beside each cut are computed at the best cuts of all metrics.
     """
     made = []
     everywhere = {*best, cuts.half}
@@ -224,7 +225,7 @@ def known_scores(
 def shown_cuts(
     n: int, matter: Iterable[int], *, even: int = _EVEN, near: int = _NEAR
 ) -> CountArray:
-    """Return the numbers of flagged instances to show, the more the nearer to some."""
+    """Return the numbers of flagged instances to show, more of them near some."""
     if n <= _FEW:
         return np.arange(n + 1)
     away = np.geomspace(1, 4 * n / even, near).round()
@@ -257,8 +258,8 @@ def _sides(
 ) -> list[SummedSide]:
     """Return the first parts together, for each number of parts.
 
-    The law of a side that varies little is built up from those of its parts; of one
-    that varies more, it comes from its sums.
+    The law of a side that varies little is built up from the laws of its parts. The
+    law of a side that varies more comes from its sums.
     """
     running = np.cumsum(totals, axis=0).astype(np.float64)
     law, sides = NOTHING, []
@@ -308,16 +309,16 @@ def cuts_of(
 
 
 def precision_scores(cuts: Cuts, best: int) -> Scores:
-    """Return the share of the flagged that is right, from how many are."""
+    """Return the share of the flagged instances that is right, from their number."""
     flagged = np.maximum(cuts.n_positive, 1)
     nothing = float(PRECISION(0.0, 0.0, 0.0, 0.0))
     mean, low, high = (
         np.where(cuts.n_positive == 0, nothing, tp / flagged)
         for tp in (cuts.mean[0], cuts.low[0], cuts.high[0])
     )
-    # The largest step of the share between two cuts shown, nothing flagged aside.
+    # The largest step of the share between two cuts shown, except from the empty cut.
     apart = float(np.max(np.abs(np.diff(mean[1:])), initial=0.0))
-    # A sum of blocks is off by less than 32 eps, and parts are added one by one.
+    # The error of a sum of blocks is below 32 eps, and parts are added one by one.
     error = (32 + flagged.size) * EPS
     ends = low, high, cuts.computed, high - low
     return Scores(PRECISION, best, mean, error, *ends, apart)
@@ -338,7 +339,7 @@ def _scores(
 def _expected(
     metric: Metric, eta: FloatArray, sizes: CountArray, at: list[Prediction]
 ) -> tuple[FloatArray, float, float | None]:
-    """Return expected scores, their error, and how far from a line others may be."""
+    """Return expected scores, their error, and how far others may be from a line."""
     if not metric.traits & _QUICK_CURVES:
         moments = [prediction.moments(metric) for prediction in at]
         error = max(moment.error for moment in moments)
@@ -352,7 +353,7 @@ def _expected(
 def known_ends(
     metric: Metric, at: list[Prediction], matter: set[int]
 ) -> tuple[FloatArray, FloatArray, BoolArray, FloatArray]:
-    """Return both ends of the intervals, where they are computed, and a scale."""
+    """Return both ends of the intervals, where they were computed, and a scale."""
     cells = np.array([one.expected_cells() for one in at]).T
     variances = np.array([one.variances() for one in at]).T
     centre, std = centre_and_scale(metric, cells, variances)
@@ -370,12 +371,12 @@ def known_ends(
 def centre_and_scale(
     metric: Metric, cells: FloatArray, variances: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the score of expected counts, and about its standard deviation.
+    """Return the score of expected counts, and its approximate standard deviation.
 
-    Both counts are taken to have three values, by the rule that is right for normal
-    distributions and scores that are nearly quadratic where they are likely. `cells`
-    holds expected counts, `variances` those of TP and of FN; both may have any shape
-    after their first axis.
+    Both counts take three values, by the rule that is right for normal distributions
+    and for scores that are nearly quadratic where counts are likely. `cells` holds
+    expected counts, and `variances` holds the variances of TP and FN. Both may have any
+    shape after their first axis.
     """
     tp, fp, fn, tn = cells
     spread = np.sqrt(variances)
@@ -394,12 +395,13 @@ def centre_and_scale(
 def computed_places(
     counts: CountArray, matter: set[int], computed: int, *, few: int = _FEW_COUNTS
 ) -> IndexArray:
-    """Return at which cuts to compute an interval.
+    """Return the cuts at which to compute an interval.
 
-    Wherever it is quick, and wherever few counts are possible: scores are far from
-    normal there, and change from cut to cut. Where the counts are neither few nor many,
-    every other cut will do. `counts` says how many values TP and FN have at each cut,
-    and `computed` at how many cuts from end to end to compute besides.
+    These are the cuts where it is quick, and those where few counts are possible:
+    scores are far from normal there, and change from cut to cut. Where the counts are
+    neither few nor many, every other cut is enough. `counts` says how many values TP
+    and FN have at each cut. `computed` says at how many other cuts, from end to end, to
+    compute an interval.
     """
     fewest = counts.min(axis=1)
     simple = (counts.prod(axis=1) <= _QUICK) | (fewest <= few)
@@ -413,9 +415,9 @@ def computed_places(
 def between(
     places: IndexArray, end: FloatArray, near: FloatArray, std: FloatArray
 ) -> FloatArray:
-    """Return an end of the interval everywhere from its values at some places.
+    """Return one end of the interval at all cuts, from its values at some of them.
 
-    How far it is from `near`, in units of `std`, is interpolated.
+    Its distance from `near`, in units of `std`, is interpolated.
     """
     spread = std[places]
     varies = spread > 1e-9 * std.max()  # or else it is a constant that was rounded

@@ -1,6 +1,6 @@
 """From numbers to one HTML document.
 
-What a user wrote is escaped on its way into HTML, and data go into a script as JSON in
+Text from the user is escaped before it goes into HTML. Data go into a script as JSON in
 which no tag can begin or end.
 """
 
@@ -82,7 +82,7 @@ def page_of(report: Report) -> str:
 
 
 def expected(metric: Metric) -> str:
-    """Return what the expected value of a metric is called."""
+    """Return the name of the expected value of a metric."""
     better = "" if metric.greater_is_better else " (less is better)"
     return f"Expected {metric.label}{better}"
 
@@ -91,16 +91,16 @@ def _how_exact(cuts: Cuts, scores: Sequence[Scores]) -> str:
     every = cuts.n_positive.size == cuts.n + 1
     shown = "all" if every else f"{words.whole(cuts.n_positive.size)} of the"
     text = (
-        f"The curve shows {shown} {words.whole(cuts.n + 1)} cuts there are. Expected "
-        "scores and counts are exact at each of them."
+        f"The curve shows {shown} {words.whole(cuts.n + 1)} possible cuts. Expected "
+        "scores and counts are exact at each cut shown."
     )
     if all(one.computed.all() for one in scores) and cuts.computed.all():
         text += " So are the intervals."
     else:
         few = words.whole(int(np.count_nonzero(scores[0].computed)))
         text += (
-            f" Intervals of {scores[0].metric.label} were computed at {few} of them, "
-            "among these the best cut and the cut at 0.5. Elsewhere they are "
+            f" Intervals of {scores[0].metric.label} were computed at {few} of these "
+            "cuts, including the best cut and the cut at 0.5. Elsewhere they are "
             "interpolated, and marked with \u2248."
         )
     if every:
@@ -114,7 +114,7 @@ def _how_exact(cuts: Cuts, scores: Sequence[Scores]) -> str:
         return f"{text}."
     off = f"{apart:.1g}" if apart else "0"
     return (
-        f"{text}; the expected {scores[0].metric.label} is off by at most {off} then."
+        f"{text}. The expected {scores[0].metric.label} is then off by at most {off}."
     )
 
 
@@ -180,7 +180,7 @@ def _meaning(metric: Metric) -> str:
 
 
 def _json(value: Any) -> str:
-    """Return JSON that can stand in a script: it holds no `<`, `>` or `&`."""
+    """Return JSON that is safe inside a script: it holds no `<`, `>` or `&`."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     return text.translate(_MARKS)
 
@@ -264,37 +264,38 @@ def _interval(scores: Scores, i: int) -> str:
 _MATCH = (
     "The probabilities are calibrated.",
     "Of the cases given 30%, three in ten must turn out positive. If they do not, the "
-    "decision and every number here are wrong with them, and nothing on this page can "
-    "show it. Check it on cases whose outcome is known.",
+    "decision and every number here are wrong too, and nothing on this page can "
+    "show it. Check this on cases whose outcome is known.",
 )
 _ALIKE = (
     "The labelled cases are like these.",
-    "The scores are from the same model, and a score means for these cases what it "
-    "meant for those with a known outcome. If they come from another time or place, or "
-    "were chosen otherwise, the probabilities are off, the interval does not cover it, "
-    "and nothing on this page can show it. Label some of these cases and compare.",
+    "The scores are from the same model, and a score means the same for these cases as "
+    "for the labelled cases. If these cases come from another time or place, or were "
+    "chosen in another way, the probabilities are wrong. The interval does not cover "
+    "this, and nothing on this page can show it. Label some of these cases and "
+    "compare.",
 )
 _DRAWN = (
     "The probabilities are among those drawn.",
-    "The draws must say how far off the probabilities may be. What none of them holds "
-    "for possible, such as a change in the data, the interval does not cover.",
+    "The draws must show how far off the probabilities may be. The interval does not "
+    "cover what no draw allows for, such as a change in the data.",
 )
 _INDEPENDENT = (
     "Cases are independent of each other.",
-    "Where they go together, such as the payments of one fraud ring, the real score "
-    "varies more than the interval says.",
+    "If outcomes depend on each other, as for the payments of one fraud ring, the real "
+    "score varies more than the interval says.",
 )
 _CHANCE = (
-    "The interval knows chance, and only that.",
-    "It says how far the score may be from what is expected because outcomes are not "
+    "The interval covers chance only.",
+    "It says how far the score may be from the expected score because outcomes are not "
     "certain. It does not know whether the model is wrong, whether the data have "
     "changed, or how labels will be made.",
 )
 _BOTH = (
     "The interval covers chance and doubt about the probabilities.",
-    "Outcomes are not certain, and neither is which probability a score stands for: it "
-    "covers both. It does not cover that the data have changed, that cases go "
-    "together, or that labels will be made otherwise.",
+    "Outcomes are not certain, and neither is the probability that a score stands for. "
+    "The interval covers both. It does not cover a change in the data, cases that "
+    "depend on each other, or labels that are made in another way.",
 )
 _THESE = ("The cut is for these cases.", "Another batch has another best threshold.")
 
@@ -313,8 +314,9 @@ def _band(first: Scores) -> str:
     if first.known is None:
         return "The band holds the score 90% of the time."
     return (
-        "The wide band holds the score 90% of the time. The dark band inside would, if "
-        "the probabilities were known: it is chance alone."
+        "The wide band holds the score 90% of the time. The dark band inside is due to "
+        "chance alone: it would hold the score 90% of the time if the probabilities "
+        "were known."
     )
 
 
@@ -331,7 +333,7 @@ def _alone(first: Scores) -> str:
 
 
 def _doubt(first: Scores, learned: str | None, maps: Mapping[str, Any]) -> str:
-    """Return the section about where the probabilities are from."""
+    """Return the section about where the probabilities come from."""
     if first.known is None:
         return ""
     title, where_from = "How scores became probabilities", learned
@@ -402,7 +404,7 @@ def _check_picture(check: Any) -> str:
 
 
 def _check_spec(truth: Truth | None, config: Any) -> str:
-    """Return the script element with the bins of the check of labels, if there are."""
+    """Return the script element with the bins of the check of labels, if any."""
     if truth is None or truth.check is None or not truth.check.bins:
         return ""
     bins = [

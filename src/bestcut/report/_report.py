@@ -48,29 +48,28 @@ ALSO = (
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Report:
-    """What to tell about a batch of probabilities; made by `make_report`.
+    """The contents of a report about a batch of probabilities; made by `make_report`.
 
     Attributes
     ----------
     title, source : str
-        What it is called, and where the probabilities came from.
+        The heading of the page, and where the probabilities came from.
     cuts : Cuts
         The cuts that are shown: how many are flagged, thresholds, confusion matrices.
     scores : tuple of Scores
         For each metric the expected score and its 90 % interval at these cuts. The
-        first is the one that the decision is made for.
+        first is the metric of the decision.
     beside : tuple of Scores
         The same for what is shown beside every cut: precision, recall, and what the
         outcomes are worth.
     conditions : Conditions
         What a cut must satisfy.
     histogram : list of tuple
-        From where to where each bar of the probabilities reaches, and how many there
-        are in it.
+        Both ends of each bar of the probabilities, and how many instances are in it.
     truth : Truth or None
         What the labels say, if they are known.
     calibration : Calibration or None
-        What made the probabilities of scores, if that is known.
+        The calibration that turned scores into the probabilities, if it is known.
     maps : dict
         What is drawn of it: points of the maps, and bins of labelled cases.
     """
@@ -87,7 +86,7 @@ class Report:
     maps: dict[str, Any] = field(default_factory=dict)
 
     def html(self) -> str:
-        """Return the page: one HTML document that loads nothing.
+        """Return the page: one HTML document that loads nothing from elsewhere.
 
         Returns
         -------
@@ -101,12 +100,12 @@ class Report:
         Parameters
         ----------
         path : str or Path
-            The file; one that exists is replaced.
+            The file; an existing file is replaced.
         """
         Path(path).write_bytes(self.html().encode(errors="replace"))
 
     def summary(self) -> str:
-        """Return the decision and what to expect of it in one line.
+        """Return the decision and what to expect from it in one line.
 
         Returns
         -------
@@ -154,9 +153,10 @@ def make_report(
         Calibrated probability of each instance to be positive, or draws of it. Labels
         are taken to be independent given these.
     metric : str or Metric, default="f1"
-        What the decision is made for.
+        What the decision maximises.
     also : sequence of str or Metric, optional
-        What a reader may switch to. Of metrics with the same name the first is taken.
+        Other metrics that a reader may switch to. If several have the same name, the
+        first is taken.
     title : str, optional
         The heading; by default it names the metric.
     source : str, default=""
@@ -167,15 +167,16 @@ def make_report(
     worth : LinearUtility, optional
         What the outcomes are worth, to be shown beside every cut.
     y_true : array-like of shape (n,), optional
-        Labels, if they are known: then realised scores are shown beside the expected
-        ones, and whether the labels fit the probabilities.
+        Labels, if they are known. The page then also shows realised scores beside the
+        expected ones, and whether the labels fit the probabilities.
     calibration : Calibration, optional
-        What made `y_proba` of scores; its maps are drawn.
+        The calibration that turned scores into `y_proba`; its maps are drawn.
     labelled : tuple of array-like, optional
         The labels and the scores, ``(y_true, scores)``, that `calibration` was learned
         from; bins of them are drawn beside the maps.
     on_step : callable, optional
-        Called with what begins now, how many steps are done, and how many there are.
+        Called at each step with its name, the number of steps done, and the number of
+        all steps.
 
     Returns
     -------
@@ -186,13 +187,14 @@ def make_report(
     -----
     Metrics must satisfy the ranking principle, as for `bestcut.decide`.
 
-    All cuts are shown of up to 400 instances, and otherwise some hundred: from end to
-    end, and more of them near the best ones and near a threshold of 0.5. Expected
-    scores and confusion matrices are exact at each of them. So are the intervals for
-    up to some hundred instances; beyond, they are computed at the cuts that matter and
-    some more, interpolated between, and marked where they are. With draws fewer cuts
-    are shown, and there are two intervals: with doubt about the probabilities and
-    without it, as if the means of the draws were known to be right.
+    All cuts are shown for up to 400 instances. For more instances some hundred cuts are
+    shown, from end to end, with more of them near the best cuts and near a threshold of
+    0.5. Expected scores and confusion matrices are exact at each cut shown. The
+    intervals are exact for up to some hundred instances. For more instances they are
+    computed at the cuts that matter and some more; elsewhere they are interpolated, and
+    marked. With draws, fewer cuts are shown, and there are two intervals: one with
+    doubt about the probabilities, and one without it, as if the means of the draws were
+    known to be right.
 
     Examples
     --------
@@ -246,7 +248,7 @@ def make_report(
 def _told(
     on_step: Callable[[str, int, int], None] | None, steps: int
 ) -> Callable[[str], None]:
-    """Return a function that says what begins, and how far all is."""
+    """Return a function that reports the step that begins, and the progress."""
     done = count()
 
     def tell(what: str) -> None:
@@ -259,7 +261,7 @@ def _told(
 def _check_calibration(
     calibration: Any, labelled: Any, *, drawn: bool
 ) -> tuple[BoolArray, FloatArray] | None:
-    """Return the labels and scores to draw, refusing what does not go together."""
+    """Return the labels and scores to draw, refusing arguments that do not fit."""
     if calibration is None:
         if labelled is not None:
             raise errors.labelled_alone()

@@ -15,7 +15,7 @@ from bestcut.report._numbers import Numbers
 from bestcut.scores import Surprise, score_distribution
 from bestcut.uncertain import UncertainProbabilities
 
-# Labels that are held against draws of probabilities; more would take minutes.
+# The most labels that are compared with draws of probabilities in less than minutes.
 MOST_CHECKED = 100_000
 
 
@@ -33,7 +33,7 @@ class Truth:
         How unusual the realised score of the decision is.
     check : CalibrationCheck or None
         Whether the labels fit the probabilities; None if there are more than 100 000
-        of them and the probabilities are draws.
+        labels and the probabilities are draws.
     """
 
     cells: CountArray

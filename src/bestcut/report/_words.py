@@ -1,7 +1,7 @@
 """Numbers and sentences as a report writes them.
 
-`page.js` writes numbers in the same way: halves are rounded up, thousands are set
-apart by a narrow space.
+`page.js` writes numbers in the same way: halves are rounded up, and a narrow space
+separates thousands.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from bestcut.report._numbers import Conditions, Cuts, Scores
 
 NARROW = "\u202f"
 DRAWN = (
-    "The probabilities are not known exactly: there are draws of what they may be, and "
-    "every number here is a mean over them."
+    "The probabilities are not known exactly. They are given as draws of what they may "
+    "be, and every number here is a mean over the draws."
 )
 MAPS = (
-    "Probability against score: the line is the mean, the band holds 90% of the maps "
-    "that fit the labels."
+    "Probability against score. The line is the mean of the maps that fit the labels, "
+    "and the band holds 90% of them."
 )
 BINS = (
-    " Points are shares of positives among labelled cases with neighbouring scores, "
-    "lines what chance allows around them."
+    " Points are shares of positives among labelled cases with neighbouring scores. "
+    "Vertical lines show what chance allows around them."
 )
-REALISED = " The dashed line is what the labels gave."
-BARRED = " Cuts on grey ground do not satisfy the conditions."
+REALISED = " The dashed line is the realised score."
+BARRED = " Cuts on a grey background do not satisfy the conditions."
 CHECK = (
     "Share of positives against mean probability, for cases with similar "
-    "probabilities. On the line they agree; the bars are two standard deviations of "
-    "what chance allows, and filled points stand out."
+    "probabilities. On the diagonal line both agree. The bars show two standard "
+    "deviations of chance, and filled points lie outside what chance explains."
 )
 
 
@@ -48,14 +48,14 @@ def about(count: float) -> str:
 
 
 def fixed(number: float, decimals: int) -> str:
-    """Write a number with so many decimals."""
+    """Write a number with a fixed number of decimals."""
     unit = Decimal(1).scaleb(-decimals)
     rounded = Decimal(float(number)).quantize(unit, rounding=ROUND_HALF_UP)
     return f"{rounded + 0:,f}".replace(",", NARROW)  # + 0: no minus before a zero
 
 
 def decimals_of(scores: Scores) -> int:
-    """Return how many decimals tell the ends of the interval at the best cut apart."""
+    """Return how many decimals separate the ends of the interval at the best cut."""
     width = scores.high[scores.best] - scores.low[scores.best]
     if not 0.0 < width < np.inf:
         return 3
@@ -63,10 +63,10 @@ def decimals_of(scores: Scores) -> int:
 
 
 def threshold_at(cuts: Cuts, i: int) -> str:
-    """Write the threshold of a cut so that it makes this very cut.
+    """Write the threshold of a cut so that it makes exactly this cut.
 
-    It is rounded down, to as few decimals as tell it from the next probability. Inside
-    a tie no threshold makes the cut, and all digits are written.
+    It is rounded down, to as few decimals as separate it from the next probability.
+    Inside a tie no threshold makes the cut, and all digits are written.
     """
     if cuts.n_positive[i] == 0:
         return "none"
@@ -109,7 +109,7 @@ def rule(cuts: Cuts, i: int) -> str:
     above = "the cases above it and " if cuts.n_positive[i] > flagged else ""
     return (
         f"{whole(tied)} cases have a probability of exactly {at}. Flag {above}the "
-        f"first {whole(flagged)} of these, in the order {cuts.order}."
+        f"first {whole(flagged)} of these {whole(tied)}, in the order {cuts.order}."
     )
 
 
@@ -121,11 +121,11 @@ def outcome(cuts: Cuts, i: int) -> str:
     if k == 0:
         other = "other" if cuts.allowed.all() else "other allowed"
         return (
-            f"No {other} cut is expected to score better. About "
+            f"No {other} cut has a better expected score. About "
             f"{about(fn)} of the cases {_are(fn)} positive, and missed."
         )
     return (
-        f"Of the {whole(k)} flagged, about {about(tp)} {_are(tp)} right and "
+        f"Of the {whole(k)} flagged cases, about {about(tp)} {_are(tp)} right and "
         f"{about(fp)} {_are(fp)} false alarms. Of about {about(tp + fn)} positives in "
         f"all, {about(fn)} {_are(fn)} missed."
     )
@@ -161,12 +161,12 @@ def _condition(label: str, floor: float | Certain) -> str:
 
 
 def realised(cells: CountArray) -> str:
-    """Say what labels made of the decision."""
+    """Say how the decision did by the labels."""
     tp, fp, fn, _ = (int(x) for x in cells)
     return (
-        f"By the labels, {whole(tp)} of the {whole(tp + fp)} flagged {_is(tp)} right "
-        f"and {whole(fp)} {_is(fp)} false alarms; {whole(fn)} of {whole(tp + fn)} "
-        f"positives {_is(fn)} missed."
+        f"By the labels, {whole(tp)} of the {whole(tp + fp)} flagged cases {_is(tp)} "
+        f"right and {whole(fp)} {_is(fp)} false alarms; {whole(fn)} of "
+        f"{whole(tp + fn)} positives {_is(fn)} missed."
     )
 
 
@@ -175,11 +175,11 @@ def _is(count: int) -> str:
 
 
 def too_many(most: int) -> str:
-    """Say why labels were not held against draws of probabilities."""
+    """Say why labels were not compared with draws of probabilities."""
     return (
-        f"Whether the labels fit the probabilities was not checked: with more than "
-        f"{whole(most)} labels and probabilities that are not known exactly it would "
-        "take long. Check a random part of them."
+        f"It was not checked whether the labels fit the probabilities. With more than "
+        f"{whole(most)} labels, and probabilities that are not known exactly, it would "
+        "take too long. Check a random part of the cases."
     )
 
 
@@ -188,7 +188,7 @@ def comparison(cuts: Cuts, scores: Scores, label: str) -> str:
     best, half = scores.best, cuts.half
     flagged = whole(cuts.n_positive[half])
     if cuts.n == 0:
-        return "Without cases there is nothing to compare."
+        return "There are no cases, so there is nothing to compare."
     if best == half:
         return f"A threshold of 0.5 makes the same cut: it flags {flagged}."
     at_half, at_best = (
@@ -203,7 +203,7 @@ def comparison(cuts: Cuts, scores: Scores, label: str) -> str:
 
 
 def interval(low: float, high: float, scores: Scores) -> str:
-    """Write a range of scores, with the digits that the metric's own has."""
+    """Write a range of scores, with as many digits as the metric's interval."""
     decimals = decimals_of(scores)
     return f"{fixed(low, decimals)} to {fixed(high, decimals)}"
 
@@ -226,15 +226,15 @@ def shares(scores: Scores, *, learned: bool) -> str:
 
 
 def both_intervals(scores: Scores) -> str:
-    """Say what the interval is with doubt about the probabilities, and without."""
+    """Say what the interval is with and without doubt about the probabilities."""
     i = scores.best
     if scores.known is None:
         return ""
     alone = interval(scores.known[0][i], scores.known[1][i], scores)
     both = interval(scores.low[i], scores.high[i], scores)
     return (
-        f"Chance in the outcomes alone would put the {scores.metric.label} at {alone}, "
-        f"90% of the time. With doubt about the probabilities it is {both}."
+        f"With chance in the outcomes alone, the {scores.metric.label} would be "
+        f"{alone}, 90% of the time. With doubt about the probabilities it is {both}."
     )
 
 
@@ -243,6 +243,6 @@ def learned(n_labelled: int, n_positive: int) -> str:
     cases = "1 case" if n_labelled == 1 else f"{whole(n_labelled)} cases"
     return (
         f"{cases} with a known outcome, {whole(n_positive)} of them positive, tell "
-        "which probability a score stands for, and the fewer they are, the more they "
-        "leave open. A higher score never means a lower probability."
+        "which probability a score stands for. Fewer labelled cases leave more doubt. "
+        "A higher score never means a lower probability."
     )

@@ -123,7 +123,7 @@
   }
 
   function versus() {
-    const words = (i) => `${whole(data.flagged[i])}, expecting ${fixed(metric.mean[i], metric.decimals)}`;
+    const words = (i) => `${whole(data.flagged[i])}, with an expected score of ${fixed(metric.mean[i], metric.decimals)}`;
     return `The best cut for ${metric.label} flags ${words(metric.best)}. `
       + `A threshold of 0.5 flags ${words(data.half)}.`;
   }
@@ -139,7 +139,7 @@
   function realised() {
     if (!metric.realised) return "";
     const exact = shown() ? "" : NEARLY;
-    return ` The labels gave ${exact}${fixed(value(metric.realised), metric.decimals)}.`;
+    return ` The realised score is ${exact}${fixed(value(metric.realised), metric.decimals)}.`;
   }
 
   function show() {
