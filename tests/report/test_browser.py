@@ -277,7 +277,7 @@ def test_a_number_between_the_cuts_that_are_shown_is_marked(show):
     labels = np.zeros(LARGE.size, dtype=bool)
     labels[np.argsort(-LARGE)[:k]] = True
     said = tab.text_content("#say")
-    assert said.startswith(f"Flag {_words.whole(k)} of 3\u202f000, ")
+    assert said.startswith(f"Flag {_words.whole(k)} of 3,000, ")
     score = float(said.split("\u2248 ")[1].split(",")[0])
     exact = bestcut.expected_score(LARGE, labels, "f1")
     assert abs(score - exact) <= report.scores[0].apart + 0.0005  # is rounded
@@ -328,7 +328,7 @@ def test_what_the_labels_gave_is_shown_at_every_cut(show):
         k = int(tab.input_value("#count"))
         tp = int(WHETHER[order[:k]].sum())
         f1 = 2 * tp / (k + WHETHER.sum())
-        said = f"The labels gave {_words.fixed(f1, 3)}."
+        said = f"The realised score is {_words.fixed(f1, 3)}."
         assert tab.text_content("#say").endswith(said)
         assert tab.text_content("#tp-real") == f"labels: {tp}"
         euro = _words.whole(80 * tp - 10 * (k - tp))
@@ -413,7 +413,7 @@ def test_controls_have_names_and_news_are_announced(show):
         ("slider", "Cases to flag, from none to all"),
         ("textbox", "Cases to flag"),
         ("textbox", "Threshold"),
-        ("img", "How many cases have which probability"),
+        ("img", "How many cases have each probability"),
         ("button", "Best cut"),
         ("img", "Expected F1"),
     ):

@@ -154,8 +154,8 @@ def test_the_threshold_that_is_shown_makes_the_cut(p, data):
     [
         (0.125, 2, "0.13"),
         (-0.001, 2, "0.00"),
-        (1234567.5, 0, "1\u202f234\u202f568"),
-        (-1234.5, 1, "-1\u202f234.5"),
+        (1234567.5, 0, "1,234,568"),
+        (-1234.5, 1, "-1,234.5"),
         (999.0, 0, "999"),
     ],
 )
@@ -343,3 +343,12 @@ def test_a_missing_package_is_named(monkeypatch):
     message = r"bestcut.report needs vl-convert-python: pip install 'bestcut\[report\]'"
     with pytest.raises(ImportError, match=message):
         importlib.reload(bestcut.report)
+
+
+def test_the_metric_of_the_decision_is_not_shown_twice():
+    worth = bestcut.metrics.LinearUtility(tp=80, fp=-10, name="euro")
+    p = np.random.default_rng(0).beta(0.3, 3, 80)
+    page = make_report(p, worth, worth=worth, also=()).html()
+    assert page.count("<dt>Expected euro</dt>") == 1
+    page = make_report(p, "f1", worth=worth, also=()).html()
+    assert page.count("<dt>Expected euro</dt>") == 1

@@ -134,7 +134,7 @@ def test_conditions_are_said_in_words():
         at_least={"precision": [0.2, bestcut.Certain(0.1, probability=0.95)]},
     )
     assert _words.conditions(report.conditions) == (
-        "At most 1\u202f200 cases may be flagged. The expected Precision must be at "
+        "At most 1,200 cases may be flagged. The expected Precision must be at "
         "least 0.2. Precision must be at least 0.1 with a probability of 95%."
     )
     one = make_report(P, also=[], max_positives=1)

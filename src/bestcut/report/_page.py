@@ -57,13 +57,15 @@ def page_of(report: Report) -> str:
     }
     chart = json.loads(_resource("chart.json"))
     config = chart["config"]
+    # Where the decision's own metric is shown, it is not shown beside itself.
+    others = [x for x in report.beside if x.metric.label != first.metric.label]
     return Template(_resource("page.html")).substitute(
         {name: escape(text) for name, text in texts.items()},
         style=_resource("page.css"),
         runtime=_runtime(),
         script=_resource("page.js"),
         chart=_json(chart),
-        beside_figures=_beside_figures(report.beside, first.best),
+        beside_figures=_beside_figures(others, first.best),
         beside_rows=_beside_rows(report.beside, report.truth),
         beside_heads=_heads(one.metric.label for one in report.beside),
         realised_head=_heads(["Realised"] * (report.truth is not None)),
@@ -76,7 +78,7 @@ def page_of(report: Report) -> str:
         caveats=_caveats(first, learned),
         data=_json(_data(report)),
         options=_options(scores),
-        comparison_rows=_comparison_rows(cuts, first, report.beside),
+        comparison_rows=_comparison_rows(cuts, first, others),
         metric_rows=_metric_rows(cuts, scores, report.beside),
     )
 

@@ -124,7 +124,7 @@ class Report:
         )
         if self.truth is not None:
             text += f"; realised {words.fixed(self.truth.scores[0][i], decimals)}"
-        return text.replace(words.NARROW, " ")
+        return text
 
     def __repr__(self) -> str:
         return f"Report({self.summary()})"

@@ -1,7 +1,7 @@
 """Numbers and sentences as a report writes them.
 
-`page.js` writes numbers in the same way: halves are rounded up, and a narrow space
-separates thousands.
+`page.js` writes numbers in the same way: halves are rounded up, and commas
+separate thousands.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from bestcut.goals import Certain
 from bestcut.metrics import get
 from bestcut.report._numbers import Conditions, Cuts, Scores
 
-NARROW = "\u202f"
 DRAWN = (
     "The probabilities are not known exactly. They are given as draws of what they may "
     "be, and every number here is a mean over the draws."
@@ -39,7 +38,7 @@ CHECK = (
 
 def whole(number: float) -> str:
     """Write a whole number."""
-    return f"{number:,.0f}".replace(",", NARROW)
+    return f"{number:,.0f}"
 
 
 def about(count: float) -> str:
@@ -51,7 +50,7 @@ def fixed(number: float, decimals: int) -> str:
     """Write a number with a fixed number of decimals."""
     unit = Decimal(1).scaleb(-decimals)
     rounded = Decimal(float(number)).quantize(unit, rounding=ROUND_HALF_UP)
-    return f"{rounded + 0:,f}".replace(",", NARROW)  # + 0: no minus before a zero
+    return f"{rounded + 0:,f}"  # + 0: no minus before a zero
 
 
 def decimals_of(scores: Scores) -> int:

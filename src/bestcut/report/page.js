@@ -8,12 +8,12 @@
   const slider = at("cut"), select = at("metric"), count = at("count"), typed = at("at");
   const NEARLY = "\u2248 ";
 
-  const spaced = (text) => {
+  const separated = (text) => {
     const [whole, decimals] = text.split(".");
-    const grouped = whole.replace(/\B(?=(\d{3})+$)/g, "\u202f");
+    const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
     return decimals === undefined ? grouped : `${grouped}.${decimals}`;
   };
-  const fixed = (x, decimals) => spaced(x.toFixed(decimals).replace(/^-(?=[0.]*$)/, ""));
+  const fixed = (x, decimals) => separated(x.toFixed(decimals).replace(/^-(?=[0.]*$)/, ""));
   const whole = (x) => fixed(x, 0);
   const about = (x) => fixed(x, x > 0 && x < 9.95 ? 1 : 0);
 
@@ -207,9 +207,11 @@
     return best;
   }
 
-  // What was typed, without the spaces that set thousands apart; NaN if it is no number.
+  // What was typed; NaN if it is not a number. A comma separates the thousands of a count,
+  // and in a threshold it is what some people write for a point.
   function number(field) {
-    const text = field.value.replace(/[\s\u202f]/g, "").replace(",", ".");
+    const bare = field.value.replace(/\s/g, "");
+    const text = field === count ? bare.replaceAll(",", "") : bare.replace(",", ".");
     return text === "" ? NaN : Number(text);
   }
 
