@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from bestcut import _errors, counts, goals, metrics, multiclass, multilabel
+from bestcut import _errors, _extras, counts, goals, metrics, multiclass, multilabel
 from bestcut._decide import Decision, ExpectedScoreCurve, decide
 from bestcut._empirical import EmpiricalThreshold, empirical_threshold
 from bestcut._errors import (
@@ -22,7 +22,7 @@ from bestcut.calibration import (
     guarantee,
 )
 from bestcut.files import FileDecision, FileError, decide_file
-from bestcut.goals import Certain
+from bestcut.goals import Certain, Condition
 from bestcut.many import Decisions, SampledDecision, decide_each, decide_from_samples
 from bestcut.metrics import RowUtility, check_metric
 from bestcut.scores import (
@@ -44,6 +44,7 @@ __all__ = [
     "CalibrationBin",
     "CalibrationCheck",
     "Certain",
+    "Condition",
     "ConfusionDistribution",
     "Cut",
     "Decision",
@@ -83,25 +84,13 @@ __all__ = [
     "score_distribution",
 ]
 
-# These need packages that the core does not, and are loaded on first use.
-_ON_FIRST_USE = (
-    "displays",
-    "distributed",
-    "estimators",
-    "report",
-    "scorers",
-    "torch",
-)
-
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        if name in _ON_FIRST_USE:
-            from importlib import import_module
-
-            return import_module(f"bestcut.{name}")
+        if _extras.is_part(name):
+            return _extras.load(name)
         raise _errors.unknown_attribute(name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_ON_FIRST_USE, "__version__"])
+    return sorted([*__all__, *_extras.installed(), "__version__"])

@@ -120,6 +120,13 @@ def package_missing(needed_by: str, package: str, extra: str) -> ImportError:
     return ImportError(msg, name=package)
 
 
+def no_library_of_frames() -> ImportError:
+    """Return the refusal to make a frame where nothing knows frames."""
+    return ImportError(
+        "`to_frame` needs pandas or polars: pip install pandas", name="pandas"
+    )
+
+
 # --- single numbers ------------------------------------------------------------------
 
 
@@ -270,7 +277,7 @@ def holds_too_large(name: str, array: Any, bad: BoolArray) -> ValueError:
     """Return the refusal of numbers whose products would overflow."""
     return ValueError(
         f"`{name}` must hold numbers of at most 1e+150 in size; got "
-        f"{_first(name, array, bad)}{_how_many(bad)}. Choose a larger unit."
+        f"{_first(name, array, bad)} ({_how_many(bad)}). Choose a larger unit."
     )
 
 
@@ -1319,7 +1326,8 @@ def no_cut_to_show() -> ValueError:
     """Return the refusal to draw a cut where there is none."""
     return ValueError(
         "`decision` must be a cut of the probabilities; with a RowUtility it is one of "
-        "the expected gains. Use `ExpectedScoreDisplay` or `ScoreDistributionDisplay`."
+        "the expected gains. Draw `decision.curve.plot()`, or the total with "
+        "`ScoreDistributionDisplay.from_distribution(decision.distribution())`."
     )
 
 

@@ -42,9 +42,19 @@ def facts_of_one(
         "gap_scope": one.gap_scope,
         "interval_90": list(score.interval(0.9)),
     }
+    low, high = one.bounds
+    if low > 0:
+        facts["min_positives"] = low
+    if high < rows:
+        facts["max_positives"] = high
     if one.goal != Mean():
         facts["goal"] = one.goal.describe(one.metric)
         facts["goal_value"] = one.goal_value
+    if one.conditions:
+        facts["conditions"] = [
+            {"what": x.describe(), "at_least": x.asked, "reached": x.reached}
+            for x in one.conditions
+        ]
     if labelled is not None:
         facts["std_labels"] = score.std_labels
         facts["std_calibration"] = score.std_calibration
@@ -111,10 +121,14 @@ def print_facts(facts: dict[str, Any], *, as_json: bool, err: bool) -> None:
             facts["variance_comes_from"] = shares_of_variance(*stds)
         labels, positives = _shown(made["labels"]), _shown(made["positives"])
         facts["calibrated_on"] = f"{labels} labels, {positives} positive"
+    conditions = facts.pop("conditions", [])
     for key, value in facts.items():
         if key not in hidden:
             name = names.get(key, key.replace("_", " "))
             click.echo(f"{name + ':':<22} {_shown(value)}", err=err)
+    for one in conditions:
+        reached, asked = _shown(one["reached"]), _shown(one["at_least"])
+        click.echo(f"{one['what'] + ':':<22} {reached} (at least {asked})", err=err)
     if each:
         head = [name.replace("_", " ") for name in each[0]]
         rows = [list(line.values()) for line in each[:_MOST]]

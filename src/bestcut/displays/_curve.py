@@ -185,7 +185,7 @@ class ExpectedScoreDisplay:
         )
 
     def _draw_band(self, decision: Decision, level: float) -> None:
-        n, k = decision.labels.size, decision.n_positive
+        n, k = len(decision.labels), decision.n_positive
         some = np.linspace(0, n, min(n + 1, _BAND_POINTS)).astype(np.intp)
         cuts = np.unique(np.append(some, k))
         ends = [_intervals(decision, cut, level) for cut in cuts.tolist()]

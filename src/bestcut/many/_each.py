@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bestcut import _errors as errors
 from bestcut._decide import decide
+from bestcut._tables import like
 from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
 from bestcut._validation import (
     check_bounds_of_each,
@@ -52,8 +53,9 @@ class Decisions:
 
     Attributes
     ----------
-    labels : ndarray of bool or sparse matrix
-        The predictions, in the shape of the input. Sparse input gives sparse labels.
+    labels : ndarray of bool, sparse matrix, DataFrame or Series
+        The predictions, in the shape of the input. Sparse input gives sparse labels; a
+        DataFrame or a Series of pandas or polars gives one, with its index and names.
     n_positive : ndarray of int
         For each problem, how many are positive.
     threshold : ndarray of float or None
@@ -178,7 +180,8 @@ def decide_each(
     limits = check_bounds_of_each(*bounds, problems.sizes.size, matrix.shape[axis])
     solved = _decide(problems, chosen, limits, threads)
     labels = problems.labels
-    return solved.decisions(labels if axis == 1 else labels.T, chosen)
+    labels = like(y_proba, labels if axis == 1 else labels.T)
+    return solved.decisions(labels, chosen)
 
 
 def _decide_rows(
@@ -209,7 +212,7 @@ def _decide_rows(
         scale = sum(map(np.abs, worths), np.zeros(p.size))
         error = error + rounding_of_means(y_proba, scale)
     return Decisions(
-        labels=found.labels.reshape(p.shape),
+        labels=like(y_proba, found.labels.reshape(p.shape)),
         n_positive=found.n_positive,
         threshold=None,
         expected_score=found.expected_score,
@@ -237,7 +240,7 @@ def _decide_groups(
     solved = _decide(problems, metric, limits, threads)
     labels = np.empty(p.size, dtype=np.bool_)
     labels[order] = problems.labels
-    return solved.decisions(labels, metric, names)
+    return solved.decisions(like(y_proba, labels), metric, names)
 
 
 def _decide_drawn_groups(
