@@ -1129,6 +1129,37 @@ def no_positive_class(average: str, pos_label: Any) -> ValueError:
     )
 
 
+def not_a_fitted_classifier(model: str) -> ValueError:
+    """Return the refusal of an estimator that has no classes."""
+    return ValueError(
+        f"`estimator` must be a fitted classifier; {model} has no `classes_`. Fit it "
+        "first; for probabilities of your own there are methods such as `from_proba`."
+    )
+
+
+def more_classes_to_show(classes: Sequence[Any]) -> ValueError:
+    """Return the refusal to draw one cut for more or fewer than two classes."""
+    return ValueError(
+        f"`estimator` must have two classes to draw a cut between; it has {classes}. "
+        "For more use `ClassScoresDisplay` or `ClassConfusionDisplay`, or pass the "
+        "probabilities of one class to a method such as `from_proba`."
+    )
+
+
+def no_calibration_to_show(model: str, several: bool) -> ValueError:
+    """Return the refusal to draw a calibration that there is not, or one of many."""
+    got = "has one for each class" if several else "has none"
+    cure = (
+        "Pass one of them, `estimator.calibration_[i]`, to `from_calibration`."
+        if several
+        else "Fit an `ExpectedMetricClassifier` with calibration='posterior', or pass "
+        "labels and scores to `from_labels`."
+    )
+    return ValueError(
+        f"`estimator` must have one calibration, `calibration_`; {model} {got}. {cure}"
+    )
+
+
 # --- reports -------------------------------------------------------------------------
 
 
