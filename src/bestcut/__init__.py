@@ -1,4 +1,32 @@
-"""Turn probabilities into the decisions that maximise the expected metric."""
+"""Turn probabilities into the decisions that maximise the expected metric.
+
+Begin with one probability for each row, and the metric you are judged by:
+
+>>> import bestcut
+>>> decision = bestcut.decide([0.62, 0.48, 0.31, 0.22, 0.04], metric="f1")
+>>> decision.labels.tolist()
+[True, True, True, False, False]
+>>> decision.distribution()
+F1 0.6, 90% between 0.0 and 1.0
+
+Then, by what you have and what you want:
+
+- scores, and labels for some of them: `calibrate`, `calibration_check`, `guarantee`
+- what predictions will score: `expected_score`, `score_distribution`
+- money, amounts per row: `metrics.LinearUtility`, `RowUtility`
+- a metric of your own: `metrics.from_counts`, `check_metric`; `metrics.names()` lists
+  those that have names
+- conditions, budgets, caution: `decide(at_least=, max_positives=, goal=)`
+- many small problems, groups: `decide_each`
+- one class for each row: `multiclass.decide`; a set of labels: `multilabel.decide`
+- a file: `decide_file`, or the command ``bestcut``; a stream: `ScoreSummary`
+
+These are loaded on first use, and need more than NumPy:
+
+- scikit-learn: `bestcut.estimators`, `bestcut.scorers`
+- plots and a page to show: `bestcut.displays`, `bestcut.report`
+- tensors: `bestcut.torch`; dask and Spark: `bestcut.distributed`
+"""
 
 from typing import TYPE_CHECKING, Any
 
