@@ -708,6 +708,8 @@ def _check_floors(at_least: Any) -> Floors:
         metric = get(name)
         conditions = wanted if isinstance(wanted, list | tuple) else [wanted]
         for floor in conditions:
+            if isinstance(floor, Goal):
+                raise errors.goal_as_condition(metric.name, floor)
             if not isinstance(floor, Certain):
                 check_finite_real(floor, name=f"at_least[{metric.name!r}]")
         if not metric.greater_is_better:

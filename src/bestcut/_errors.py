@@ -191,6 +191,21 @@ def ragged(name: str) -> ValueError:
     return ValueError(f"`{name}` must be a flat sequence of numbers; got ragged rows.")
 
 
+def not_a_sequence(name: str, values: Any) -> TypeError:
+    """Return the refusal of what holds no numbers, as far as NumPy can tell."""
+    cure = ""
+    if isinstance(values, Mapping):
+        cure = f"Pass `list({name}.values())`."
+    elif hasattr(values, "tocsr"):
+        cure = f"Pass `{name}.toarray()`."
+    elif hasattr(values, "collect"):
+        cure = f"Collect it first, `{name}.collect()`, and pass a column of that."
+    elif isinstance(values, Iterable):
+        cure = f"Pass `list({name})`."
+    got = type(values).__name__
+    return TypeError(_joined(f"`{name}` must hold real numbers; got {got}.", cure))
+
+
 def not_real_numbers(name: str, dtype: Any, first: Any, cure: str = "") -> TypeError:
     """Return the refusal of an array of something else than real numbers."""
     return TypeError(
@@ -204,13 +219,21 @@ def not_real_numbers(name: str, dtype: Any, first: Any, cure: str = "") -> TypeE
 
 def not_one_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of an array that is no column."""
-    if len(shape) == 2 and shape[1] == 2:
-        cure = f"Take the positive class's column: `{name}[:, 1]`."
-    elif name == "y_proba" and len(shape) == 2 and shape[1] > 2:
+    if not shape:
+        cure = f"Pass a list, even for one number: `[{name}]`."
+    elif len(shape) == 2 and shape[1] == 2:
+        cure = f"Take the positive class's column: `np.asarray({name})[:, 1]`."
+    elif name == "y_proba" and len(shape) == 2 and shape[0] != 1 and shape[1] > 2:
         cure = (
             "For one class per row call `bestcut.multiclass.decide`, for a set of "
             "labels per row `bestcut.multilabel.decide`, and for a problem in each row "
             "`bestcut.decide_each`."
+        )
+    elif name == "y_proba" and len(shape) > 2:
+        cure = (
+            "For a mask of each map call `bestcut.torch.decide_masks` with a tensor, "
+            f"or `bestcut.decide_each({name}.reshape(-1, height * width))`. Flatten "
+            f"it with `np.ravel({name})` if it is one problem."
         )
     else:
         cure = f"Flatten it with `np.ravel({name})` if it is one problem."
@@ -246,9 +269,20 @@ def no_rows_of_draws() -> ValueError:
 
 def not_two_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of an array that is no matrix of problems."""
+    if len(shape) > 2:
+        cure = (
+            f"For a mask of each map pass `{name}.reshape(-1, height * width)`, or "
+            "call `bestcut.torch.decide_masks` with a tensor."
+        )
+    elif name == "y_proba":
+        cure = (
+            "For problems of different sizes pass a flat array and `groups`; for one "
+            "problem call `bestcut.decide`."
+        )
+    else:
+        cure = f"For one row pass `[{name}]`, for one label call `bestcut.decide`."
     return ValueError(
-        f"`{name}` must be 2-D, a problem in each row; got shape {shape}. "
-        "For problems of different sizes pass a flat array and `groups`."
+        f"`{name}` must be 2-D, a problem in each row; got shape {shape}. {cure}"
     )
 
 
@@ -404,7 +438,30 @@ def returns_other_shape(
     return ValueError(
         f"metric {metric!r} must return one value per confusion matrix; its callable "
         f"returned shape {shape} for inputs of shape {wanted}. Write it with NumPy "
-        "operations that work elementwise."
+        "operations that work elementwise. It cannot see rows: for amounts of each row "
+        "use `bestcut.RowUtility`."
+    )
+
+
+def not_these_arguments(function: Any, names: Sequence[str]) -> TypeError:
+    """Return the refusal of a callable that does not take what a metric is given."""
+    called = getattr(function, "__name__", type(function).__name__)
+    return TypeError(
+        f"`function` must take the {len(names)} arguments ({', '.join(names)}); "
+        f"{called!r} does not. Write `lambda {', '.join(names)}: ...`. A metric of "
+        "labels, such as scikit-learn's, has a name here: see "
+        "`bestcut.metrics.names()`."
+    )
+
+
+def works_on_numbers_only(metric: str, problem: Exception) -> TypeError:
+    """Return the refusal of a callable that branches, or else takes one number."""
+    return TypeError(
+        f"metric {metric!r} must work elementwise on arrays; its callable works on "
+        f"single numbers only ({problem}). Write `np.where(test, x, y)` for an `if`, "
+        "`np.maximum` and `np.minimum` for `max` and `min`, `&` for `and`, `np.sqrt` "
+        "for `math.sqrt`. Or pass `np.vectorize(function, otypes=[float])`, which is "
+        "slow."
     )
 
 
@@ -501,11 +558,31 @@ def not_a_goal(goal: Any) -> TypeError:
     )
 
 
+def condition_as_goal(condition: Any) -> TypeError:
+    """Return the refusal of a condition where a goal is wanted."""
+    return TypeError(
+        f"`goal` must be one of `bestcut.goals`; got {condition!r}, which is a "
+        f"condition. Pass at_least={{metric: {condition!r}}}; for the largest "
+        f"probability of that score, goal=bestcut.goals.ProbAtLeast({condition.score})."
+    )
+
+
+def goal_as_condition(metric: str, goal: Any) -> TypeError:
+    """Return the refusal of a goal where a condition is wanted."""
+    score = getattr(goal, "score", 0.9)
+    return TypeError(
+        f"`at_least[{metric!r}]` must be a number or a `bestcut.Certain`; got "
+        f"{goal!r}, which is a goal. Pass bestcut.Certain({score}, probability=0.95) "
+        "for a score that is reached with a probability; a goal is passed as `goal`."
+    )
+
+
 def not_constraints(at_least: Any) -> TypeError:
     """Return the refusal of what does not map metrics to values."""
     return TypeError(
-        "`at_least` must map metrics to their least expected values; got "
-        f"{at_least!r}. For example {{'precision': 0.9}}."
+        "`at_least` must map metrics to their least expected values, or to a "
+        f"`bestcut.Certain`; got {at_least!r}. For example {{'precision': 0.9}}. A "
+        "goal is passed as `goal`."
     )
 
 
@@ -1369,11 +1446,25 @@ def class_for_metric(given: type) -> TypeError:
     )
 
 
-def no_metric(given: Any) -> TypeError:
-    """Return the refusal of what is neither a name nor a metric."""
+def no_metric(given: Any, named: str | None) -> TypeError:
+    """Return the refusal of what is neither a name nor a metric.
+
+    `named` is the metric that a function computes, by the function's name.
+    """
+    if named is not None:
+        cure = f"Pass its name, {named!r}."
+    elif callable(given):
+        cure = "Wrap a callable with `bestcut.metrics.from_counts(function, name=...)`."
+    elif hasattr(given, "__len__"):
+        cure = (
+            "For amounts or weights of each row pass a `bestcut.RowUtility`; metrics "
+            "are passed one at a time."
+        )
+    else:
+        cure = "Known names: `bestcut.metrics.names()`."
     return TypeError(
         f"`metric` must be a name or a bestcut metric; got {type(given).__name__}. "
-        "Wrap a callable with `bestcut.metrics.from_counts(function, name=...)`."
+        f"{cure}"
     )
 
 
@@ -1397,6 +1488,14 @@ def not_a_float_tensor(dtype: Any) -> TypeError:
     )
 
 
+def dims_not_whole(dims: Any) -> TypeError:
+    """Return the refusal of dimensions that are no tuple of whole numbers."""
+    return TypeError(
+        f"`dims` must be a tuple of whole numbers; got {dims!r}. For (batch, channel, "
+        "height, width) it is (-2, -1), for volumes (-3, -2, -1), for rows (-1,)."
+    )
+
+
 def not_dimensions(dims: Any, ndim: int) -> ValueError:
     """Return the refusal of dimensions that a tensor does not have."""
     return ValueError(
@@ -1417,11 +1516,19 @@ def maps_without_pixels(shape: tuple[int, ...], dims: Any) -> ValueError:
 def maps_not_probabilities(
     count: int, first: tuple[int, ...]
 ) -> InvalidProbabilityError:
-    """Return the refusal of maps that hold what is no probability."""
+    """Return the refusal of maps that hold what is no probability.
+
+    `first` is the index of the first of them, () if there is only one map.
+    """
+    if not first:
+        which = "those of this map are not"
+    elif count == 1:
+        which = f"those of the map at index {first} are not"
+    else:
+        which = f"those of {count} maps are not, first the one at index {first}"
     return InvalidProbabilityError(
-        f"Probabilities must be between 0 and 1 and no NaN; {count} "
-        f"map{' is' if count == 1 else 's are'} not, first the one at index "
-        f"{first}. Logits become probabilities by torch.sigmoid or softmax."
+        f"Probabilities must be between 0 and 1 and no NaN; {which}. Logits become "
+        "probabilities by torch.sigmoid or softmax."
     )
 
 
@@ -1442,9 +1549,47 @@ def batches_only_once() -> TypeError:
     )
 
 
+def not_batches(value: Any) -> TypeError:
+    """Return the refusal of what cannot be gone through."""
+    return wrong_kind(
+        "batches", "a list or a loader of tensors", value, "For one tensor pass `[it]`."
+    )
+
+
+def batch_not_a_tensor(at: int, batch: Any) -> TypeError:
+    """Return the refusal of a batch that is not just probabilities."""
+    cure = "Put tensors of probabilities into a list."
+    if isinstance(batch, list | tuple | Mapping):
+        cure = (
+            "A loader also gives targets: pass what the model makes of its images, "
+            "`[model(images).sigmoid() for images, _ in loader]`."
+        )
+    got = type(batch).__name__
+    return TypeError(
+        f"`batches` must hold tensors of probabilities; batch {at} is a {got}. {cure}"
+    )
+
+
+def batches_changed() -> ValueError:
+    """Return the refusal of batches that are others when they come again."""
+    return ValueError(
+        "`batches` must give the same probabilities whenever they are gone through; "
+        "the second time they were others. Call `model.eval()`, leave out random "
+        "augmentation, or put the tensors into a list."
+    )
+
+
 def not_an_output(output: Any) -> ValueError:
     """Return the refusal of an output that there is not."""
     return ValueError(f"`output` must be 'masks' or 'multiclass'; got {output!r}.")
+
+
+def no_classes(shape: tuple[int, ...], classes: int) -> ValueError:
+    """Return the refusal to choose a class where there is none."""
+    return ValueError(
+        f"Maps must be of at least one class; a tensor of shape {shape} has none in "
+        f"dimension {classes}, `classes`."
+    )
 
 
 def classes_are_pixels(classes: int, dims: Any) -> ValueError:

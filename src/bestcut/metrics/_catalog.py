@@ -750,8 +750,17 @@ def get(metric: str | Metric) -> Metric:
     if isinstance(metric, type) and issubclass(metric, Metric | RowUtility):
         raise class_for_metric(metric)
     if not isinstance(metric, str):
-        raise no_metric(metric)
+        raise no_metric(metric, _name_of(metric))
     if metric not in _NAMED:
         error = unknown_name("metric", metric, _NAMED, _HINTS)
         raise error
     return _NAMED[metric]
+
+
+def _name_of(function: Any) -> str | None:
+    """Return the metric that a function computes, as its own name tells."""
+    own = getattr(function, "__name__", "")
+    for name in (own, own.removesuffix("_score")):
+        if name in _NAMED or name in _HINTS:
+            return _HINTS.get(name, name)
+    return None
