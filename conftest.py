@@ -82,3 +82,11 @@ def _a_session_for_examples(request):
     if request.node.name.startswith("bestcut.distributed.spark"):
         names = request.getfixturevalue("doctest_namespace")
         names["spark"] = request.getfixturevalue("spark")
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    """Close what a test or an example drew: many open figures are warned of."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

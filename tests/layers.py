@@ -18,6 +18,8 @@ BEGIN, END = "<!-- layers: from tests/layers.py -->\n", "<!-- end of layers -->\
 LAYERS = [
     "_types",
     "_errors",
+    "_extras",
+    "_tables",
     "_validation",
     "_stored",
     "metrics",

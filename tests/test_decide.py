@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
+from scipy.sparse import csr_array
 
 import bestcut
 from bestcut.metrics import from_counts
@@ -145,14 +146,25 @@ BAD = {
     "above one": ([0.1, 1.2, 3.0], ValueError, r"y_proba\[1\] = 1\.2 \(2 of 3"),
     "strings": (["0.1"], TypeError, r"must hold real numbers; got dtype <U3"),
     "one string": ("f1", TypeError, r"must hold real numbers"),
-    "two columns": ([[0.9, 0.1]], ValueError, r"must be 1-D.*y_proba\[:, 1\]"),
+    "two columns": ([[0.9, 0.1]], ValueError, r"1-D.*`np\.asarray\(y_proba\)\[:, 1\]`"),
     "3-D": (np.zeros((2, 2, 2)), ValueError, r"must be 1-D; got shape \(2, 2, 2\)"),
-    "scalar": (0.5, ValueError, r"must be 1-D; got shape \(\)"),
+    "scalar": (0.5, ValueError, r"must be 1-D; got shape \(\).*`\[y_proba\]`"),
     "object": (np.array([0.1, None]), TypeError, r"dtype object.*astype\(float\)"),
     "masked": (np.ma.array([0.1]), TypeError, r"masked array.*compressed"),
     "ragged": ([[0.1], [0.2, 0.3]], ValueError, r"ragged rows"),
     "complex": ([0.1 + 0j], TypeError, r"dtype complex128"),
-    "none": (None, TypeError, r"dtype object \(first entry None\)"),
+    "none": (None, TypeError, r"must hold real numbers; got NoneType\.$"),
+    "dict": ({"a": 0.1}, TypeError, r"got dict\. Pass `list\(y_proba\.values\(\)\)`"),
+    "zip": (zip([0.1], strict=True), TypeError, r"got zip\. Pass `list\(y_proba\)`"),
+    "sparse": (csr_array([[0.1]]), TypeError, r"Pass `y_proba\.toarray\(\)`"),
+    "lazy": (pl.LazyFrame({"p": [0.1]}), TypeError, r"Collect it first"),
+    "one row": ([[0.1, 0.2, 0.3]], ValueError, r"Flatten it with `np\.ravel\(y_proba"),
+    "classes": (np.zeros((2, 3)), ValueError, r"multiclass.*multilabel.*decide_each"),
+    "maps": (
+        np.zeros((2, 3, 4, 4)),
+        ValueError,
+        r"`bestcut\.torch\.decide_masks` with a tensor, or `bestcut\.decide_each\(y_pr",
+    ),
     "dates": (np.array(["2020-01-01"], "M8[D]"), TypeError, r"dtype datetime64"),
     "missing": (pd.Series([0.1, None], dtype="Float64"), ValueError, r"\[1\] = nan"),
 }

@@ -14,6 +14,7 @@ import pytest
 import bestcut
 
 ROOT = Path(__file__).resolve().parents[1]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 PUBLIC_MODULES = ["bestcut", "bestcut.metrics", "bestcut.counts", "bestcut.solvers"]
 
@@ -53,9 +54,80 @@ def test_nothing_private_is_listed(name):
     listed = [x for x in dir(module) if x != "__version__"]
     assert not [x for x in listed if x.startswith("_")]
     assert set(module.__all__) <= set(listed)
-    if find_spec("torch") is None:  # too large for these tests
-        listed = [x for x in listed if x != "torch"]
     assert all(getattr(module, x) is not None for x in listed)
+
+
+OPTIONAL = ("matplotlib", "sklearn", "torch", "vl_convert")
+
+
+def test_only_what_can_be_loaded_is_listed(monkeypatch):
+    for package in OPTIONAL:
+        monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
+    extras = {"displays", "estimators", "report", "torch"}
+    assert extras.isdisjoint(dir(bestcut))
+    assert {"distributed", "scorers"} <= set(dir(bestcut))
+
+
+@pytest.mark.parametrize("missing", [(), OPTIONAL], ids=["as it is", "bare"])
+def test_tab_completion_and_help_work_whatever_is_missing(missing):
+    code = (
+        "import sys; [sys.modules.update({m: None}) for m in sys.argv[1:]]\n"
+        "import bestcut, pydoc, rlcompleter\n"
+        "matches = rlcompleter.Completer({'bestcut': bestcut}).attr_matches\n"
+        "print(*matches('bestcut.'))\n"
+        "print(pydoc.plain(pydoc.render_doc(bestcut)))\n"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code, *missing],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    names, _, page = out.stdout.partition("\n")
+    public = {name.rstrip("()").removeprefix("bestcut.") for name in names.split()}
+    assert set(bestcut.__all__) <= public
+    assert not [name for name in public if name.startswith("_")]
+    lines = [line.strip() for line in page.splitlines() if line.strip()]
+    begin = lines.index("DESCRIPTION")
+    assert lines[begin + 1].startswith("Begin with one probability for each row")
+    assert lines[begin + 3].startswith(">>> decision = bestcut.decide(")
+
+
+def test_the_front_page_names_only_what_there_is():
+    for name in re.findall(r"`((?:bestcut\.)?[\w.]+)[`(]", bestcut.__doc__):
+        thing = bestcut
+        for part in name.removeprefix("bestcut.").split("."):
+            if part == "torch" and find_spec("torch") is None:
+                break
+            thing = getattr(thing, part) if part != "bestcut" else thing
+
+
+INSTALL = re.compile(r"pip install (?:-e |--quiet )*['\"]?([^'\"\s`]+)")
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_lines_that_install_work_from_a_checkout(path):
+    known = set(PYPROJECT["project"]["optional-dependencies"])
+    for target in INSTALL.findall(path.read_text()):
+        found = re.fullmatch(r"\.(?:\[([\w,]+)\])?", target)
+        assert found, f"{path.name}: pip install {target} needs a package index"
+        assert set((found[1] or "all").split(",")) <= known
+
+
+def test_extras_that_errors_name_are_there():
+    named = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        named |= set(re.findall(r'extra="(\w+)"', path.read_text()))
+        named |= set(re.findall(r"bestcut\[(\w+)\]", path.read_text()))
+    assert named == set(PYPROJECT["project"]["optional-dependencies"]) - {"all"}
+
+
+def test_the_readme_lists_every_extra():
+    table = (ROOT / "README.md").read_text().partition("| extra |")[2]
+    listed = re.findall(r"^\| (`[^|]+`) \|", table.partition("\n\n")[0], re.MULTILINE)
+    names = [x for cell in listed for x in re.findall(r"`(\w+)`", cell)]
+    assert sorted(names) == sorted(PYPROJECT["project"]["optional-dependencies"])
 
 
 @pytest.mark.skipif(find_spec("torch") is not None, reason="PyTorch is installed")
@@ -74,6 +146,7 @@ def test_an_unknown_name_is_refused():
     [
         ("bestcut.displays", "matplotlib", "plot"),
         ("bestcut.estimators", "sklearn", "sklearn"),
+        ("bestcut.report", "vl_convert", "report"),
     ],
 )
 def test_a_missing_package_is_named_with_its_extra(name, package, extra, monkeypatch):
@@ -101,7 +174,6 @@ def test_public_functions_have_a_runnable_example(name):
             assert ">>>" in inspect.getdoc(thing), f"{name}.{public}"
 
 
-PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 ENGINES = ("dask", "spark", "torch")  # which are tested in an environment of their own
 
 

@@ -205,7 +205,7 @@ def test_many_kinds_of_columns_are_taken_and_none_is_changed():
             pl.Series([0.5, 0.1, 0.2]),
         ):
             found = bestcut.decide(y_proba, RowUtility(tp=column, fp=np.float32(-1)))
-            assert found.labels.tolist() == wanted.labels.tolist()
+            assert list(found.labels) == wanted.labels.tolist()
             assert found.expected_score == wanted.expected_score
 
 

@@ -1,8 +1,36 @@
-"""Turn probabilities into the decisions that maximise the expected metric."""
+"""Turn probabilities into the decisions that maximise the expected metric.
+
+Begin with one probability for each row, and the metric you are judged by:
+
+>>> import bestcut
+>>> decision = bestcut.decide([0.62, 0.48, 0.31, 0.22, 0.04], metric="f1")
+>>> decision.labels.tolist()
+[True, True, True, False, False]
+>>> decision.distribution()
+F1 0.6, 90% between 0.0 and 1.0
+
+Then, by what you have and what you want:
+
+- scores, and labels for some of them: `calibrate`, `calibration_check`, `guarantee`
+- what predictions will score: `expected_score`, `score_distribution`
+- money, amounts per row: `metrics.LinearUtility`, `RowUtility`
+- a metric of your own: `metrics.from_counts`, `check_metric`; `metrics.names()` lists
+  those that have names
+- conditions, budgets, caution: `decide(at_least=, max_positives=, goal=)`
+- many small problems, groups: `decide_each`
+- one class for each row: `multiclass.decide`; a set of labels: `multilabel.decide`
+- a file: `decide_file`, or the command ``bestcut``; a stream: `ScoreSummary`
+
+These are loaded on first use, and need more than NumPy:
+
+- scikit-learn: `bestcut.estimators`, `bestcut.scorers`
+- plots and a page to show: `bestcut.displays`, `bestcut.report`
+- tensors: `bestcut.torch`; dask and Spark: `bestcut.distributed`
+"""
 
 from typing import TYPE_CHECKING, Any
 
-from bestcut import _errors, counts, goals, metrics, multiclass, multilabel
+from bestcut import _errors, _extras, counts, goals, metrics, multiclass, multilabel
 from bestcut._decide import Decision, ExpectedScoreCurve, decide
 from bestcut._empirical import EmpiricalThreshold, empirical_threshold
 from bestcut._errors import (
@@ -22,7 +50,7 @@ from bestcut.calibration import (
     guarantee,
 )
 from bestcut.files import FileDecision, FileError, decide_file
-from bestcut.goals import Certain
+from bestcut.goals import Certain, Condition
 from bestcut.many import Decisions, SampledDecision, decide_each, decide_from_samples
 from bestcut.metrics import RowUtility, check_metric
 from bestcut.scores import (
@@ -44,6 +72,7 @@ __all__ = [
     "CalibrationBin",
     "CalibrationCheck",
     "Certain",
+    "Condition",
     "ConfusionDistribution",
     "Cut",
     "Decision",
@@ -83,25 +112,13 @@ __all__ = [
     "score_distribution",
 ]
 
-# These need packages that the core does not, and are loaded on first use.
-_ON_FIRST_USE = (
-    "displays",
-    "distributed",
-    "estimators",
-    "report",
-    "scorers",
-    "torch",
-)
-
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        if name in _ON_FIRST_USE:
-            from importlib import import_module
-
-            return import_module(f"bestcut.{name}")
+        if _extras.is_part(name):
+            return _extras.load(name)
         raise _errors.unknown_attribute(name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_ON_FIRST_USE, "__version__"])
+    return sorted([*__all__, *_extras.installed(), "__version__"])

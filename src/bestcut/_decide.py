@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -10,12 +11,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from bestcut import _errors as errors
+from bestcut import _errors as errors, _extras as extras
 from bestcut._errors import InfeasibleError
+from bestcut._tables import frame_of, library_of, like
 from bestcut._types import BoolArray, CountArray, FloatArray
 from bestcut._validation import check_bounds, check_finite_real, check_probabilities
 from bestcut.goals import (
     Certain,
+    Condition,
     DistributionGoal,
     Goal,
     GoalSearch,
@@ -36,6 +39,7 @@ from bestcut.scores import (
     MixedPrediction,
     Predicted,
     Prediction,
+    ScoreDistribution,
     expected_total,
     rounding_of_means,
     row_prediction,
@@ -80,6 +84,68 @@ class ExpectedScoreCurve:
     expected_score: FloatArray
     threshold: FloatArray | None
     error: float
+    _decision: Decision = field(repr=False, compare=False)
+
+    def to_frame(self) -> Any:
+        """Return the curve as a DataFrame, with a row for each cut.
+
+        Returns
+        -------
+        DataFrame
+            With the columns ``n_positive``, ``threshold`` (not for a
+            `bestcut.RowUtility`) and ``expected_score``. Of pandas or polars, as the
+            probabilities were; if they were neither, of the one that is installed, and
+            of pandas if both are.
+
+        Examples
+        --------
+        >>> import bestcut, polars
+        >>> p = polars.Series("p", [0.7, 0.4])
+        >>> frame = bestcut.decide(p, "f1").curve.to_frame()
+        >>> frame["threshold"].to_list()
+        [inf, 0.7, 0.4]
+        """
+        columns = {
+            "n_positive": self.n_positive,
+            "threshold": self.threshold,
+            "expected_score": self.expected_score,
+        }
+        there = {name: x for name, x in columns.items() if x is not None}
+        return frame_of(there, self._decision._library)
+
+    def plot(
+        self,
+        *,
+        ax: Any = None,
+        band: float | None = None,
+        threshold: float | None = 0.5,
+    ) -> Any:
+        """Draw the expected score of every cut. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+        band : float, optional
+            Show between what the score will be with this probability, 0.9 say.
+        threshold : float or None, default=0.5
+            Mark what this threshold would give.
+
+        Returns
+        -------
+        bestcut.displays.ExpectedScoreDisplay
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> bestcut.decide([0.9, 0.6, 0.3, 0.1]).curve.plot().ax_.get_xlabel()
+        'Predicted positives'
+        """
+        decision = copy(self._decision)
+        decision.__dict__["curve"] = self  # which need not be computed again
+        return extras.load("displays").ExpectedScoreDisplay.from_decision(
+            decision, ax=ax, band=band, threshold=threshold
+        )
 
 
 class Ranking:
@@ -114,6 +180,10 @@ class Ranking:
         """Return the prediction of a cut."""
         return Prediction.of_cut(self.eta, cut)
 
+    def at(self, threshold: float) -> AnyPrediction:
+        """Return the prediction of a threshold."""
+        return self.prediction(int(np.count_nonzero(self.eta >= threshold)))
+
 
 class DrawnRanking:
     """A ranking for draws of the probabilities, in the order of their means."""
@@ -142,6 +212,10 @@ class DrawnRanking:
         above, below = draws.taken(slice(0, cut)), draws.taken(slice(cut, draws.n))
         return MixedPrediction(DrawnSide(above), DrawnSide(below))
 
+    def at(self, threshold: float) -> AnyPrediction:
+        """Return the prediction of a threshold of the mean probabilities."""
+        return self.prediction(int(np.count_nonzero(self.eta >= threshold)))
+
 
 class GainRanking:
     """Rows in the order of their expected gains, not of their probabilities."""
@@ -164,6 +238,12 @@ class GainRanking:
         """Return the prediction of a cut."""
         return row_prediction(self._p, self._gains.top(cut))
 
+    def at(self, threshold: float) -> AnyPrediction:
+        """Return the prediction of a threshold of the probabilities."""
+        p = self._p
+        mean = p.mean if isinstance(p, UncertainProbabilities) else p
+        return row_prediction(p, mean >= threshold)
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Decision(Predicted):
@@ -171,8 +251,10 @@ class Decision(Predicted):
 
     Attributes
     ----------
-    labels : ndarray of bool, shape (n,)
-        The predictions, in the order of the input. Read-only.
+    labels : ndarray of bool, shape (n,), or Series
+        The predictions, in the order of the input. A Series of pandas or polars gives a
+        Series, with its index and its name, as ``y_proba >= 0.5`` would; anything else
+        an array, which is read-only.
     n_positive : int
         How many are positive.
     threshold : float or None
@@ -199,11 +281,15 @@ class Decision(Predicted):
         What was maximised; the expected score unless another goal was given.
     goal_value : float
         Its value: the expected score, a probability or a quantile.
+    conditions : tuple of Condition
+        What `at_least` asked of other metrics, and what is reached of it.
+    bounds : (int, int)
+        The least and the largest number of positives that was allowed.
     curve : ExpectedScoreCurve
         Expected score of every cut, computed on first use.
     """
 
-    labels: BoolArray
+    labels: Any
     n_positive: int
     threshold: float | None
     expected_score: float
@@ -214,6 +300,9 @@ class Decision(Predicted):
     solver: str
     goal: Goal
     goal_value: float
+    bounds: tuple[int, int]
+    _floors: Floors = field(repr=False)
+    _library: str | None = field(repr=False)
     _ranking: Ranking | DrawnRanking | GainRanking = field(repr=False)
     _prediction: AnyPrediction = field(repr=False)
 
@@ -233,51 +322,111 @@ class Decision(Predicted):
         expected_score, error = self._ranking.curve(self.metric, self.solver)
         expected_score.flags.writeable = False
         return ExpectedScoreCurve(
-            n_positive=np.arange(self.labels.size + 1),
+            n_positive=np.arange(len(self.labels) + 1),
             expected_score=expected_score,
             threshold=self._ranking.thresholds,
             error=error,
+            _decision=copy(self),  # not itself: neither should keep the other alive
         )
 
-    def _facts(self) -> dict[str, str]:
-        facts = {
-            "metric": self.metric.name,
-            "positive": f"{self.n_positive} of {self.labels.size}",
-            **_threshold_in_words(self.threshold),
-            _MEAN.describe(self.metric): f"{self.expected_score:.6g}",
-        }
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What was asked of other metrics, and what is reached of it."""
+        return tuple(
+            Condition.of(self._prediction, metric, wanted)
+            for metric, floors in self._floors.items()
+            for wanted in floors
+        )
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the ranked probabilities and the cut. Needs matplotlib.
+
+        ``decision.curve.plot()`` draws the expected score of every cut.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        bestcut.displays.DecisionDisplay
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> bestcut.decide([0.9, 0.6, 0.3, 0.1]).plot().ax_.get_title()
+        'Best cut for F1'
+        """
+        return extras.load("displays").DecisionDisplay.from_decision(self, ax=ax)
+
+    def _aims(self) -> list[tuple[str, str]]:
+        """Return what was asked besides a good expected score, and what is reached."""
+        aims = [(one.describe(), one.shown()) for one in self.conditions]
         if self.goal != _MEAN:
-            facts[self.goal.describe(self.metric)] = f"{self.goal_value:.6g}"
-        return facts | {
-            "numerical error": f"{self.error:.1e}",
-            "gap": gap_in_words(self.gap, self.gap_scope).removeprefix("gap "),
-            "solver": self.solver,
-        }
+            goal = self.goal.describe(self.metric)
+            aims.insert(0, (goal, f"{self.goal_value:.6g}"))
+        return aims
 
     def __repr__(self) -> str:
-        facts = self._facts()
-        metric, positive = facts.pop("metric"), facts.pop("positive")
-        error, solver = facts.pop("numerical error"), facts.pop("solver")
-        gap = facts.pop("gap")
-        rest = ", ".join(f"{name} {value}" for name, value in facts.items())
+        n, cut = len(self.labels), " ".join(_cut_in_words(self.threshold))
+        bounds = bounds_in_words(*self.bounds, n)
+        aims = "".join(f", {name} {value}" for name, value in self._aims())
         return (
-            f"Decision({metric}: {positive} positive, {rest} "
-            f"[error {error}, gap {gap}, solver {solver}])"
+            f"Decision({self.metric.name}: {self.n_positive} of {n} positive"
+            f"{bounds and f' ({bounds})'}, {cut}, {_MEAN.describe(self.metric)} "
+            f"{self.expected_score:.6g}{aims} [error {self.error:.1e}, "
+            f"{gap_in_words(self.gap, self.gap_scope)}, solver {self.solver}])"
         )
 
     def _repr_html_(self) -> str:
-        rows = "".join(
+        n, score = len(self.labels), self.distribution()
+        low, high = score.interval(0.9)
+        expected = f"{self.expected_score:.6g}, 90% between {low:.4g} and {high:.4g}"
+        bounds = bounds_in_words(*self.bounds, n)
+        rows = [
+            (_MEAN.describe(self.metric), expected),
+            ("with threshold 0.5", self._at_half_in_words()),
+            ("metric", self.metric.name),
+            ("positive", f"{self.n_positive} of {n}{bounds and f' ({bounds})'}"),
+            _cut_in_words(self.threshold),
+            *self._aims(),
+            ("numerical error", f"{self.error:.1e}"),
+            ("gap", gap_in_words(self.gap, self.gap_scope).removeprefix("gap ")),
+            ("solver", self.solver),
+        ]
+        cells = "".join(
             f"<tr><th style='text-align:left'>{escape(name)}</th>"
             f"<td style='text-align:left'>{escape(value)}</td></tr>"
-            for name, value in self._facts().items()
+            for name, value in rows
         )
-        return f"<table><caption>bestcut decision</caption>{rows}</table>"
+        return f"<table><caption>bestcut decision</caption>{cells}</table>"
+
+    def _at_half_in_words(self) -> str:
+        """Say what the threshold that everybody knows would give."""
+        other = self._ranking.at(0.5)
+        score = ScoreDistribution(other, self.metric).mean
+        more = score - self.expected_score
+        if abs(more) <= self.error:
+            than = "the same"
+        else:
+            than = f"{abs(more):.4g} {'more' if more > 0 else 'less'}"
+        return f"{score:.6g}, {than}, {other.n_pred} positive"
 
 
-def _threshold_in_words(threshold: float | None) -> dict[str, str]:
+def bounds_in_words(low: int, high: int, n: int) -> str:
+    """Say how many of n may be positive; nothing if any number may."""
+    if low > 0 and high < n:
+        return f"{low} to {high} allowed"
+    if high < n:
+        return f"at most {high}"
+    return f"at least {low}" if low > 0 else ""
+
+
+def _cut_in_words(threshold: float | None) -> tuple[str, str]:
     if threshold is None:
-        return {"ranked by": "expected gain"}
-    return {"threshold": f"{threshold:.6g}"}
+        return "ranked by", "expected gain"
+    return "threshold", f"{threshold:.6g}"
 
 
 def decide(
@@ -398,7 +547,7 @@ def decide(
         k, scope = solution.n_positive, gap_scope(p.size, chosen_metric, *floors)
         allowance = float(exchange_allowance(scope, p.size, k, chosen_metric))
     return Decision(
-        labels=labels,
+        labels=like(y_proba, labels),
         n_positive=solution.n_positive,
         threshold=solution.threshold,
         expected_score=solution.expected_score,
@@ -409,6 +558,9 @@ def decide(
         solver=chosen_solver.name,
         goal=chosen_goal,
         goal_value=goal_value,
+        bounds=(low, high),
+        _floors=floors,
+        _library=library_of(y_proba),
         _ranking=ranking,
         _prediction=solution.prediction,
     )
@@ -441,7 +593,7 @@ def _decide_rows(
         error += rounding_of_means(y_proba, sum(map(np.abs, worths), np.zeros(p.size)))
     given = y_proba if drawn else p
     return Decision(
-        labels=labels,
+        labels=like(y_proba, labels),
         n_positive=int(np.count_nonzero(labels)),
         threshold=None,
         expected_score=total,
@@ -452,6 +604,9 @@ def _decide_rows(
         solver="gains",
         goal=_MEAN,
         goal_value=total,
+        bounds=(low, high),
+        _floors={},
+        _library=library_of(y_proba),
         _ranking=GainRanking(given, gains),
         _prediction=row_prediction(given, labels),
     )
@@ -528,6 +683,9 @@ def _decide_drawn(
         solver="mixture",
         goal=goal,
         goal_value=goal_value if goal != _MEAN else value,
+        bounds=bounds,
+        _floors=floors,
+        _library=None,
         _ranking=ranking,
         _prediction=prediction,
     )
@@ -570,6 +728,8 @@ def check_floors(at_least: Any) -> Floors:
         metric = get(name)
         conditions = wanted if isinstance(wanted, list | tuple) else [wanted]
         for floor in conditions:
+            if isinstance(floor, Goal):
+                raise errors.goal_as_condition(metric.name, floor)
             if not isinstance(floor, Certain):
                 check_finite_real(floor, name=f"at_least[{metric.name!r}]")
         if not metric.greater_is_better:

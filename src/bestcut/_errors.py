@@ -153,6 +153,13 @@ def package_missing(needed_by: str, package: str, extra: str) -> ImportError:
     return ImportError(msg, name=package)
 
 
+def no_library_of_frames() -> ImportError:
+    """Return the refusal to make a frame where nothing knows frames."""
+    return ImportError(
+        "`to_frame` needs pandas or polars: pip install pandas", name="pandas"
+    )
+
+
 # --- single numbers ------------------------------------------------------------------
 
 
@@ -221,6 +228,21 @@ def ragged(name: str) -> ValueError:
     return ValueError(f"`{name}` must be a flat sequence of numbers; got ragged rows.")
 
 
+def not_a_sequence(name: str, values: Any) -> TypeError:
+    """Return the refusal of what holds no numbers, as far as NumPy can tell."""
+    cure = ""
+    if isinstance(values, Mapping):
+        cure = f"Pass `list({name}.values())`."
+    elif hasattr(values, "tocsr"):
+        cure = f"Pass `{name}.toarray()`."
+    elif hasattr(values, "collect"):
+        cure = f"Collect it first, `{name}.collect()`, and pass a column of that."
+    elif isinstance(values, Iterable):
+        cure = f"Pass `list({name})`."
+    got = type(values).__name__
+    return TypeError(_joined(f"`{name}` must hold real numbers; got {got}.", cure))
+
+
 def not_real_numbers(name: str, dtype: Any, first: Any, cure: str = "") -> TypeError:
     """Return the refusal of an array that does not hold real numbers."""
     return TypeError(
@@ -234,13 +256,21 @@ def not_real_numbers(name: str, dtype: Any, first: Any, cure: str = "") -> TypeE
 
 def not_one_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of an array that is not one column."""
-    if len(shape) == 2 and shape[1] == 2:
-        cure = f"Pass the column of the positive class: `{name}[:, 1]`."
-    elif name == "y_proba" and len(shape) == 2 and shape[1] > 2:
+    if not shape:
+        cure = f"Pass a list, even for one number: `[{name}]`."
+    elif len(shape) == 2 and shape[1] == 2:
+        cure = f"Pass the column of the positive class: `np.asarray({name})[:, 1]`."
+    elif name == "y_proba" and len(shape) == 2 and shape[0] != 1 and shape[1] > 2:
         cure = (
             "For one class per row call `bestcut.multiclass.decide`. For a set of "
             "labels per row call `bestcut.multilabel.decide`. If each row is a problem "
             "of its own, call `bestcut.decide_each`."
+        )
+    elif name == "y_proba" and len(shape) > 2:
+        cure = (
+            "For a mask of each map call `bestcut.torch.decide_masks` with a tensor, "
+            f"or `bestcut.decide_each({name}.reshape(-1, height * width))`. Flatten "
+            f"it with `np.ravel({name})` if it is one problem."
         )
     else:
         cure = f"If it is one problem, flatten it with `np.ravel({name})`."
@@ -277,9 +307,20 @@ def no_rows_of_draws() -> ValueError:
 
 def not_two_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of an array that is not a matrix of problems."""
+    if len(shape) > 2:
+        cure = (
+            f"For a mask of each map pass `{name}.reshape(-1, height * width)`, or "
+            "call `bestcut.torch.decide_masks` with a tensor."
+        )
+    elif name == "y_proba":
+        cure = (
+            "For problems of different sizes pass a flat array and `groups`. For one "
+            "problem call `bestcut.decide`."
+        )
+    else:
+        cure = f"For one row pass `[{name}]`. For one label call `bestcut.decide`."
     return ValueError(
-        f"`{name}` must be 2-D, with one problem in each row; got shape {shape}. "
-        "For problems of different sizes pass a flat array and `groups`."
+        f"`{name}` must be 2-D, with one problem in each row; got shape {shape}. {cure}"
     )
 
 
@@ -439,7 +480,30 @@ def returns_other_shape(
     return ValueError(
         f"metric {metric!r} must return one value per confusion matrix; its callable "
         f"returned shape {shape} for inputs of shape {wanted}. Write it with NumPy "
-        "operations that work elementwise."
+        "operations that work elementwise. It cannot see rows: for amounts of each row "
+        "use `bestcut.RowUtility`."
+    )
+
+
+def not_these_arguments(function: Any, names: Sequence[str]) -> TypeError:
+    """Return the refusal of a callable that does not take what a metric is given."""
+    called = getattr(function, "__name__", type(function).__name__)
+    return TypeError(
+        f"`function` must take the {len(names)} arguments ({', '.join(names)}); "
+        f"{called!r} does not. Write `lambda {', '.join(names)}: ...`. A metric of "
+        "labels, such as scikit-learn's, has a name here: see "
+        "`bestcut.metrics.names()`."
+    )
+
+
+def works_on_numbers_only(metric: str, problem: Exception) -> TypeError:
+    """Return the refusal of a callable that branches, or else takes one number."""
+    return TypeError(
+        f"metric {metric!r} must work elementwise on arrays; its callable works on "
+        f"single numbers only ({problem}). Write `np.where(test, x, y)` for an `if`, "
+        "`np.maximum` and `np.minimum` for `max` and `min`, `&` for `and`, `np.sqrt` "
+        "for `math.sqrt`. Or pass `np.vectorize(function, otypes=[float])`, which is "
+        "slow."
     )
 
 
@@ -538,11 +602,31 @@ def not_a_goal(goal: Any) -> TypeError:
     )
 
 
+def condition_as_goal(condition: Any) -> TypeError:
+    """Return the refusal of a condition where a goal is wanted."""
+    return TypeError(
+        f"`goal` must be one of `bestcut.goals`; got {condition!r}, which is a "
+        f"condition. Pass at_least={{metric: {condition!r}}}; for the largest "
+        f"probability of that score, goal=bestcut.goals.ProbAtLeast({condition.score})."
+    )
+
+
+def goal_as_condition(metric: str, goal: Any) -> TypeError:
+    """Return the refusal of a goal where a condition is wanted."""
+    score = getattr(goal, "score", 0.9)
+    return TypeError(
+        f"`at_least[{metric!r}]` must be a number or a `bestcut.Certain`; got "
+        f"{goal!r}, which is a goal. Pass bestcut.Certain({score}, probability=0.95) "
+        "for a score that is reached with a probability; a goal is passed as `goal`."
+    )
+
+
 def not_constraints(at_least: Any) -> TypeError:
     """Return the refusal of a value that does not map metrics to values."""
     return TypeError(
-        "`at_least` must map metrics to their least expected values; got "
-        f"{_shown(at_least)}. Pass, for example, {{'precision': 0.9}}."
+        "`at_least` must map metrics to their least expected values, or to a "
+        f"`bestcut.Certain`; got {_shown(at_least)}. Pass, for example, "
+        "{'precision': 0.9}. Pass a goal as `goal`."
     )
 
 
@@ -1232,6 +1316,37 @@ def no_positive_class(average: str, pos_label: Any) -> ValueError:
     )
 
 
+def not_a_fitted_classifier(model: str) -> ValueError:
+    """Return the refusal of an estimator that has no classes."""
+    return ValueError(
+        f"`estimator` must be a fitted classifier; {model} has no `classes_`. Fit it "
+        "first; for probabilities of your own there are methods such as `from_proba`."
+    )
+
+
+def more_classes_to_show(classes: Sequence[Any]) -> ValueError:
+    """Return the refusal to draw one cut for more or fewer than two classes."""
+    return ValueError(
+        f"`estimator` must have two classes to draw a cut between; it has {classes}. "
+        "For more use `ClassScoresDisplay` or `ClassConfusionDisplay`, or pass the "
+        "probabilities of one class to a method such as `from_proba`."
+    )
+
+
+def no_calibration_to_show(model: str, several: bool) -> ValueError:
+    """Return the refusal to draw a calibration that there is not, or one of many."""
+    got = "has one for each class" if several else "has none"
+    cure = (
+        "Pass one of them, `estimator.calibration_[i]`, to `from_calibration`."
+        if several
+        else "Fit an `ExpectedMetricClassifier` with calibration='posterior', or pass "
+        "labels and scores to `from_labels`."
+    )
+    return ValueError(
+        f"`estimator` must have one calibration, `calibration_`; {model} {got}. {cure}"
+    )
+
+
 # --- reports -------------------------------------------------------------------------
 
 
@@ -1448,8 +1563,8 @@ def no_cut_to_show() -> ValueError:
     """Return the refusal to draw a cut where there is none."""
     return ValueError(
         "`decision` must be a cut of the probabilities; with a RowUtility it is a cut "
-        "of the expected gains. Use `ExpectedScoreDisplay` or "
-        "`ScoreDistributionDisplay`."
+        "of the expected gains. Draw `decision.curve.plot()`, or the total with "
+        "`ScoreDistributionDisplay.from_distribution(decision.distribution())`."
     )
 
 
@@ -1460,11 +1575,25 @@ def class_for_metric(given: type) -> TypeError:
     )
 
 
-def no_metric(given: Any) -> TypeError:
-    """Return the refusal of a value that is neither a name nor a metric."""
+def no_metric(given: Any, named: str | None) -> TypeError:
+    """Return the refusal of a value that is neither a name nor a metric.
+
+    `named` is the metric that a function computes, going by the function's name.
+    """
+    if named is not None:
+        cure = f"Pass its name, {named!r}."
+    elif callable(given):
+        cure = "Wrap a callable with `bestcut.metrics.from_counts(function, name=...)`."
+    elif hasattr(given, "__len__"):
+        cure = (
+            "For amounts or weights of each row pass a `bestcut.RowUtility`. Pass one "
+            "metric at a time."
+        )
+    else:
+        cure = "Known names: `bestcut.metrics.names()`."
     return TypeError(
         f"`metric` must be a name or a bestcut metric; got {type(given).__name__}. "
-        "Wrap a callable with `bestcut.metrics.from_counts(function, name=...)`."
+        f"{cure}"
     )
 
 
@@ -1488,6 +1617,14 @@ def not_a_float_tensor(dtype: Any) -> TypeError:
     )
 
 
+def dims_not_whole(dims: Any) -> TypeError:
+    """Return the refusal of dimensions that are no tuple of whole numbers."""
+    return TypeError(
+        f"`dims` must be a tuple of whole numbers; got {dims!r}. For (batch, channel, "
+        "height, width) it is (-2, -1), for volumes (-3, -2, -1), for rows (-1,)."
+    )
+
+
 def not_dimensions(dims: Any, ndim: int) -> ValueError:
     """Return the refusal of dimensions that a tensor does not have."""
     return ValueError(
@@ -1508,11 +1645,19 @@ def maps_without_pixels(shape: tuple[int, ...], dims: Any) -> ValueError:
 def maps_not_probabilities(
     count: int, first: tuple[int, ...]
 ) -> InvalidProbabilityError:
-    """Return the refusal of maps with entries that are not probabilities."""
+    """Return the refusal of maps with entries that are not probabilities.
+
+    `first` is the index of the first such map, () if there is only one map.
+    """
+    if not first:
+        which = "this map breaks this rule"
+    elif count == 1:
+        which = f"the map at index {first} breaks this rule"
+    else:
+        which = f"{count} maps break this rule, first the one at index {first}"
     return InvalidProbabilityError(
-        f"Probabilities must be between 0 and 1, and not NaN; {count} "
-        f"map{' breaks' if count == 1 else 's break'} this rule, first the one at "
-        f"index {first}. Turn logits into probabilities with torch.sigmoid or softmax."
+        f"Probabilities must be between 0 and 1, and not NaN; {which}. Turn logits "
+        "into probabilities with torch.sigmoid or softmax."
     )
 
 
@@ -1533,10 +1678,48 @@ def batches_only_once() -> TypeError:
     )
 
 
+def not_batches(value: Any) -> TypeError:
+    """Return the refusal of what cannot be gone through."""
+    return wrong_kind(
+        "batches", "a list or a loader of tensors", value, "For one tensor pass `[it]`."
+    )
+
+
+def batch_not_a_tensor(at: int, batch: Any) -> TypeError:
+    """Return the refusal of a batch that is not just probabilities."""
+    cure = "Put tensors of probabilities into a list."
+    if isinstance(batch, list | tuple | Mapping):
+        cure = (
+            "A loader also gives targets: pass what the model makes of its images, "
+            "`[model(images).sigmoid() for images, _ in loader]`."
+        )
+    got = type(batch).__name__
+    return TypeError(
+        f"`batches` must hold tensors of probabilities; batch {at} is a {got}. {cure}"
+    )
+
+
+def batches_changed() -> ValueError:
+    """Return the refusal of batches that are others when they come again."""
+    return ValueError(
+        "`batches` must give the same probabilities whenever they are gone through; "
+        "the second time they were others. Call `model.eval()`, leave out random "
+        "augmentation, or put the tensors into a list."
+    )
+
+
 def not_an_output(output: Any) -> ValueError:
     """Return the refusal of an unknown output."""
     return ValueError(
         f"`output` must be 'masks' or 'multiclass'; got {_shown(output)}."
+    )
+
+
+def no_classes(shape: tuple[int, ...], classes: int) -> ValueError:
+    """Return the refusal to choose a class where there is none."""
+    return ValueError(
+        f"Maps must be of at least one class; a tensor of shape {shape} has none in "
+        f"dimension {classes}, `classes`."
     )
 
 

@@ -6,6 +6,7 @@ fails it too.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection
 from numbers import Integral, Rational, Real
 from typing import Any, TypeAlias
@@ -44,6 +45,8 @@ def check_real_array(values: Any, *, name: str, cure: str = "") -> FloatArray:
         array = np.asarray(as_numpy(values))
     except ValueError as exc:
         raise errors.ragged(name) from exc
+    if array.dtype == object and array.ndim == 0:
+        raise errors.not_a_sequence(name, values)
     if array.size == 0 and array.dtype == object:
         array = array.astype(np.float64)
     if array.dtype.kind not in "buif":
@@ -361,6 +364,18 @@ def check_callable(function: Any, *, name: str) -> None:
     """Refuse a value that cannot be called."""
     if not callable(function):
         raise errors.not_callable(name, function)
+
+
+def check_arguments(function: Any, names: Collection[str]) -> None:
+    """Refuse a callable that does not take so many arguments, as far as it tells."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of some that are written in C
+        return
+    try:
+        signature.bind(*names)
+    except TypeError as error:
+        raise errors.not_these_arguments(function, list(names)) from error
 
 
 def _refuse_large(array: FloatArray, *, name: str) -> None:

@@ -38,7 +38,39 @@ def test_the_summary_and_the_column_are_those_of_decide(folder):
         "gap": one.gap,
         "gap_scope": one.gap_scope,
         "interval_90": list(one.distribution().interval(0.9)),
+        "min_positives": 2,
     }
+
+
+def test_what_was_asked_is_shown_with_what_was_reached(folder):
+    asked = ["--metric", "recall", "--max-positives", "4"]
+    asked += ["--at-least", "precision=0.6", "--at-least", "precision=0.3@90%"]
+    _, facts = decided(*asked)
+    wanted = [0.6, bestcut.Certain(0.3, probability=0.9)]
+    one = bestcut.decide(
+        PROBABILITIES, "recall", at_least={"precision": wanted}, max_positives=4
+    )
+    expected, probable = one.conditions
+    assert facts["max_positives"] == 4
+    assert facts["conditions"] == [
+        {
+            "what": "expected precision",
+            "at_least": 0.6,
+            "reached": pytest.approx(expected.reached, rel=1e-15),
+        },
+        {
+            "what": "P(precision >= 0.3)",
+            "at_least": 0.9,
+            "reached": pytest.approx(probable.reached, rel=1e-15),
+        },
+    ]
+    arguments = ["decide", "scores.csv", "--proba", "p", *asked, "-o", "out.csv"]
+    lines = call(*arguments).stderr.splitlines()
+    assert "max positives:         4" in lines
+    reached = f"{expected.reached:.4g} (at least 0.6)"
+    assert f"expected precision:    {reached}" in lines
+    reached = f"{probable.reached:.4g} (at least 0.9)"
+    assert f"P(precision >= 0.3):   {reached}" in lines
 
 
 def test_json_goes_where_the_table_does_not(folder):

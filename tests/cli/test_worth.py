@@ -56,6 +56,7 @@ def test_decisions_are_those_of_the_library(payments, most):
         "gap": 0.0,
         "gap_scope": "predictions",
         "interval_90": list(one.distribution().interval(0.9)),
+        **({} if most is None else {"max_positives": most}),
     }
 
 

@@ -37,12 +37,6 @@ DRAW = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.mark.parametrize("name", DRAW)
 def test_a_display_draws_where_it_is_told_and_in_grey(name):
     _, (left, right) = plt.subplots(1, 2)

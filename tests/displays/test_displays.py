@@ -54,12 +54,6 @@ DRAW = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
 def drawn(display):
     out = io.BytesIO()
     display.figure_.savefig(out, format="png", dpi=40, metadata={"Software": None})

@@ -51,12 +51,6 @@ DRAW = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
 def legend(display):
     return [text.get_text() for text in display.ax_.get_legend().get_texts()]
 

@@ -147,6 +147,26 @@ REFUSED = {
         ValueError,
         r"'presicion'.*'precision'",
     ),
+    "a goal as bounds": (
+        {"at_least": Quantile(0.1)},
+        TypeError,
+        r"or to a `bestcut\.Certain`; got Quantile.* A goal is passed as `goal`",
+    ),
+    "a quantile as bound": (
+        {"at_least": {"precision": Quantile(0.1)}},
+        TypeError,
+        r"`at_least\['precision'\]`.*which is a goal\. Pass bestcut\.Certain\(0\.9",
+    ),
+    "a probability as bound": (
+        {"at_least": {"precision": [0.1, ProbAtLeast(0.7)]}},
+        TypeError,
+        r"which is a goal\. Pass bestcut\.Certain\(0\.7, probability=0\.95\)",
+    ),
+    "a condition as goal": (
+        {"goal": bestcut.Certain(0.7)},
+        TypeError,
+        r"which is a condition\. Pass at_least=\{metric: .*ProbAtLeast\(0\.7\)",
+    ),
     "callable": ({"at_least": {max: 0.9}}, TypeError, r"from_counts"),
     "nan bound": (
         {"at_least": {"precision": float("nan")}},

@@ -303,7 +303,8 @@ def test_columns_of_frames_are_problems_in_groups():
     for table in (frame, pl.DataFrame(frame.to_dict("list"))):
         many = bestcut.decide_each(table["p"], groups=table["query"])
         assert many.groups.tolist() == ["a", "b"]
-        assert many.labels.tolist() == [True, True, True, False]
+        assert type(many.labels) is type(table["p"])
+        assert list(many.labels) == [True, True, True, False]
 
 
 def test_integers_and_booleans_are_certain():
@@ -488,3 +489,16 @@ def test_the_comparison_notices_a_worse_decision():
     with pytest.raises(AssertionError):
         assert_as_decide(p, many, 0, many.labels[0], many.metric)
     assert STEPS.smooth is False
+
+
+@pytest.mark.parametrize(
+    ("given", "cure"),
+    [
+        ([0.1, 0.2], "pass a flat array and `groups`; for one problem call `bestcut.d"),
+        (np.zeros((2, 1, 3, 3)), "pass `y_proba.reshape(-1, height * width)`, or call"),
+    ],
+)
+def test_what_is_no_matrix_is_told_what_to_do(given, cure):
+    with pytest.raises(ValueError, match="must be 2-D, a problem in each row") as info:
+        bestcut.decide_each(given)
+    assert cure in str(info.value)

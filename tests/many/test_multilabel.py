@@ -435,3 +435,8 @@ def test_the_comparison_with_draws_rejects_another_law():
     for wrong in (scores + 0.02, scores.mean() + 1.2 * (scores - scores.mean())):
         with pytest.raises(AssertionError):
             assert_same_law(found, wrong)
+
+
+def test_one_row_is_told_what_to_do():
+    with pytest.raises(ValueError, match=r"For one row pass `\[Y_proba\]`, for one"):
+        multilabel.decide([0.2, 0.4])

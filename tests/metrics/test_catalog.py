@@ -406,13 +406,29 @@ def test_a_name_like_no_other_gets_the_list_only():
         metrics.get("wxyz")
 
 
-@pytest.mark.parametrize("given", [None, 1, ["f1"], np.mean])
-def test_what_is_neither_name_nor_metric_is_refused(given):
+@pytest.mark.parametrize(
+    ("given", "cure"),
+    [
+        (None, "Known names: `bestcut.metrics.names()`."),
+        (1, "Known names: `bestcut.metrics.names()`."),
+        (["f1"], "metrics are passed one at a time."),
+        (np.ones(3), "For amounts or weights of each row pass a `bestcut.RowUtility`"),
+        (np.mean, "Wrap a callable with `bestcut.metrics.from_counts(function, "),
+        (sklearn_metrics.f1_score, "Pass its name, 'f1'."),
+        (
+            sklearn_metrics.balanced_accuracy_score,
+            "Pass its name, 'balanced_accuracy'.",
+        ),
+        (sklearn_metrics.matthews_corrcoef, "Pass its name, 'mcc'."),
+    ],
+)
+def test_what_is_neither_name_nor_metric_is_refused(given, cure):
     with pytest.raises(
         TypeError, match=r"must be a name or a bestcut metric; got"
     ) as e:
         metrics.get(given)
-    assert f"got {type(given).__name__}. Wrap a callable with" in str(e.value)
+    assert f"got {type(given).__name__}. " in str(e.value)
+    assert cure in str(e.value)
 
 
 def test_a_class_in_place_of_a_metric_is_recognised():

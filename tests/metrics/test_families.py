@@ -1,12 +1,14 @@
 """Families with constants, and metrics from callables: what they score and refuse."""
 
 import dataclasses
+import math
 import pickle
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+import bestcut
 from bestcut import metrics
 from bestcut.metrics._base import counts_from_confusion
 from oracles import EPS
@@ -419,9 +421,86 @@ def test_an_error_inside_the_callable_comes_through():
 )
 def test_a_bad_zero_division_is_refused(make):
     with pytest.raises(TypeError, match=r"`zero_division` must be a real number"):
-        make(minimum_of_rates, zero_division="drop")
+        make(lambda *given: given[0], zero_division="drop")
     with pytest.raises(ValueError, match=r"`zero_division` must be finite; got nan"):
-        make(minimum_of_rates, zero_division=np.nan)
+        make(lambda *given: given[0], zero_division=np.nan)
+
+
+def branch(tp, fp, fn, tn):
+    return tp / (tp + fp) if tp + fp > 0 else 0.0
+
+
+ON_NUMBERS = {
+    "if": branch,
+    "max": lambda tp, fp, fn, tn: max(tp - fp, 0.0),
+    "and": lambda tp, fp, fn, tn: (tp > 0) and tp,
+    "math": lambda tp, fp, fn, tn: math.sqrt(tp),
+    "float": lambda tp, fp, fn, tn: float(tp),
+    "round": lambda tp, fp, fn, tn: round(tp / 2),
+}
+
+
+@pytest.mark.parametrize("name", ON_NUMBERS)
+def test_a_callable_of_single_numbers_is_told_how_to_take_arrays(name):
+    metric = metrics.from_counts(ON_NUMBERS[name], name="mine")
+    with pytest.raises(TypeError, match=r"metric 'mine' must work elementwise") as info:
+        bestcut.decide([0.2, 0.4, 0.7], metric)
+    for cure in ("np.where(test, x, y)", "np.maximum", "np.sqrt", "otypes=[float]"):
+        assert cure in str(info.value)
+    # What the sentence offers works.
+    slow = metrics.from_counts(np.vectorize(ON_NUMBERS[name], otypes=[float]))
+    assert np.isfinite(bestcut.decide([0.2, 0.4, 0.7], slow).expected_score)
+
+
+def test_the_cure_of_a_branch_gives_the_same_metric():
+    slow = metrics.from_counts(np.vectorize(branch, otypes=[float]))
+    p = np.random.default_rng(0).random(30)
+    found, wanted = bestcut.decide(p, slow), bestcut.decide(p, "precision")
+    assert found.expected_score == pytest.approx(wanted.expected_score, rel=1e-12)
+
+
+def test_branches_on_rates_are_told_too():
+    metric = metrics.from_rates(lambda tpr, tnr, p: min(tpr, tnr), name="worst")
+    with pytest.raises(TypeError, match="metric 'worst' must work elementwise"):
+        bestcut.decide([0.2, 0.4, 0.7], metric)
+
+
+def test_other_mistakes_in_a_callable_are_shown_as_they_are():
+    amounts = np.arange(5.0)
+    rows = metrics.from_counts(lambda tp, fp, fn, tn: amounts * tp)
+    with pytest.raises(ValueError, match=r"broadcast|one value per confusion matrix"):
+        bestcut.decide([0.2, 0.4, 0.7], rows)
+    total = metrics.from_counts(lambda tp, fp, fn, tn: np.sum(tp))
+    with pytest.raises(ValueError, match=r"amounts of each row use `bestcut\.RowUtil"):
+        bestcut.decide([0.2, 0.4, 0.7], total)
+    typo = metrics.from_counts(lambda tp, fp, fn, tn: tp + "1")
+    with pytest.raises(TypeError) as info:
+        bestcut.decide([0.2, 0.4, 0.7], typo)
+    assert "elementwise" not in str(info.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "arguments"),
+    [
+        (metrics.from_counts, "tp, fp, fn, tn"),
+        (metrics.from_rates, "tpr, tnr, p"),
+        (metrics.from_uvp, "u, v, p"),
+    ],
+)
+def test_a_callable_must_take_what_it_is_given(make, arguments):
+    for function in (lambda y_true, y_pred: 1.0, lambda a, b, c, d, e: a):
+        with pytest.raises(TypeError, match=rf"arguments \({arguments}\)") as info:
+            make(function)
+        assert f"Write `lambda {arguments}: ...`" in str(info.value)
+    make(lambda *anything: 0.0)
+
+    class Silent:  # which does not tell what it takes, like some written in C
+        __signature__ = "none"
+
+        def __call__(self, *given):
+            return given[0]
+
+    make(Silent())
 
 
 # --- families with constants ---------------------------------------------------------

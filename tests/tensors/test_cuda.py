@@ -37,6 +37,18 @@ def test_masks_are_the_best(dtype, metric):
             assert abs(own - float(found.expected_score[i])) <= float(found.error[i])
 
 
+def test_a_subclass_has_the_masks_that_are_settled_last():
+    class Scan(torch.Tensor):
+        pass
+
+    for side in (48, 300):
+        p = smooth(3, side)
+        found = decide_masks(p.as_subclass(Scan))
+        assert type(found.masks) is Scan
+        plain = found.masks.as_subclass(torch.Tensor)
+        assert torch.equal(plain, decide_masks(p).masks)
+
+
 def test_the_same_bits_again_and_in_a_graph():
     p = smooth(4, 512)
     first = decide_masks(p)

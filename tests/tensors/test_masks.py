@@ -58,6 +58,17 @@ def test_nothing_is_changed_and_nothing_is_differentiated():
     assert not found.expected_score.requires_grad
 
 
+def test_a_subclass_stays_one():
+    class Scan(torch.Tensor):
+        pass
+
+    p = maps(2, 5, 5)
+    found = decide_masks(p.as_subclass(Scan))
+    assert type(found.masks) is Scan
+    assert torch.equal(found.masks.as_subclass(torch.Tensor), decide_masks(p).masks)
+    assert type(decide_masks(torch.nn.Parameter(p)).masks) is torch.Tensor
+
+
 def test_bounds_on_the_number_of_pixels():
     p = maps(3, 10, 10)
     found = decide_masks(p, min_positives=4, max_positives=7)
@@ -102,6 +113,38 @@ def test_refusals_say_what_to_do():
     for classes in (-1, 4, -5):
         with pytest.raises(ValueError, match="none of a map's"):
             BestCutMasks(output="multiclass", classes=classes)(torch.rand(1, 2, 3, 3))
+
+
+@pytest.mark.parametrize("dims", [-1, None, 1.5, (1.0, 2.0), "ab", (True, 2)], ids=repr)
+def test_odd_dimensions_are_refused_by_name(dims):
+    for decide in (decide_masks, lambda p, dims: BestCutMasks(dims=dims)(p)):
+        with pytest.raises(TypeError, match=r"`dims` must be a tuple of whole numbers"):
+            decide(torch.rand(1, 4, 4), dims=dims)
+
+
+@pytest.mark.parametrize("dims", [[-2, -1], np.array([1, 2]), torch.tensor([1, 2])])
+def test_dimensions_may_be_in_any_sequence(dims):
+    p = maps(2, 5, 5)
+    assert torch.equal(decide_masks(p, dims=dims).masks, decide_masks(p).masks)
+
+
+def test_maps_that_are_bad_are_named_as_a_user_would():
+    p = torch.full((4, 4), float("nan"))
+    with pytest.raises(bestcut.InvalidProbabilityError, match="those of this map are"):
+        decide_masks(p)
+    with pytest.raises(bestcut.InvalidProbabilityError, match="2 maps are not, first"):
+        decide_masks(p.expand(2, 4, 4))
+
+
+@pytest.mark.parametrize("classes", [None, 1.0, "1", True, (1,)], ids=repr)
+def test_a_dimension_of_classes_is_a_whole_number(classes):
+    with pytest.raises(TypeError, match="`classes` must be a whole number"):
+        BestCutMasks(output="multiclass", classes=classes)
+
+
+def test_no_classes_cannot_be_chosen_from():
+    with pytest.raises(ValueError, match=r"shape \(2, 0, 4, 4\) has none in dimension"):
+        BestCutMasks(output="multiclass")(torch.rand(2, 0, 4, 4))
 
 
 # --- as a layer -----------------------------------------------------------------------
@@ -158,6 +201,47 @@ def test_batches_must_come_twice():
         decide_dataset(x for x in [torch.rand(2, 2)])
 
 
+@pytest.mark.parametrize("batches", [None, 3, torch.tensor(0.5)], ids=repr)
+def test_what_cannot_be_gone_through_is_refused(batches):
+    with pytest.raises(TypeError, match="`batches` must be a list or a loader of tens"):
+        decide_dataset(batches)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, lambda pair: {"image": pair[0]}])
+def test_a_loader_that_gives_targets_too(kind):
+    p = torch.rand(2, 4, 4)
+    with pytest.raises(TypeError, match=r"batch 1 is a \w+\. A loader also gives targ"):
+        decide_dataset([p, kind((p, torch.zeros(2)))])
+    with pytest.raises(TypeError, match=r"batch 0 is a ndarray\. Put tensors of prob"):
+        decide_dataset([p.numpy()])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "got"), [(float("nan"), "got null or NaN"), (1.5, "got 1.5")]
+)
+def test_a_bad_batch_is_named(wrong, got):
+    bad = torch.rand(2, 4, 4)
+    bad[1, 0, 2] = wrong
+    place = rf"{got} in batch 2 at index \(1, 0, 2\)\."
+    with pytest.raises(bestcut.InvalidProbabilityError, match=place):
+        decide_dataset([torch.rand(4), torch.rand(3, 3), bad])
+
+
+def test_batches_that_change_are_noticed():
+    class Changing:
+        def __init__(self):
+            self.seed = 0
+
+        def __iter__(self):
+            self.seed += 1
+            return iter([maps(200, seed=self.seed)])
+
+    with pytest.raises(
+        ValueError, match=r"the same probabilities .* `model\.eval\(\)`"
+    ):
+        decide_dataset(Changing())
+
+
 # --- tensors in the core --------------------------------------------------------------
 
 
@@ -172,3 +256,11 @@ def test_the_core_takes_tensors(dtype):
     )
     each = bestcut.decide_each(p.reshape(5, 10))
     assert each.labels.shape == (5, 10)
+
+
+def test_maps_in_the_core_are_told_where_masks_are():
+    for decide in (bestcut.decide, bestcut.decide_each):
+        with pytest.raises(
+            ValueError, match=r"`bestcut\.torch\.decide_masks` with a te"
+        ):
+            decide(maps(2, 3, 4, 4))

@@ -34,6 +34,21 @@ def test_transforms_of_monai():
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_a_meta_tensor_of_monai_keeps_its_metadata():
+    data = imported("monai.data")
+    p = torch.rand(2, 8, 8, generator=torch.Generator().manual_seed(0))
+    affine = 2.0 * torch.eye(4, dtype=torch.float64)
+    given = data.MetaTensor(p, affine=affine, meta={"patient": 7})
+    for masks in (decide_masks(given).masks, BestCutMasks("dice")(given)):
+        assert isinstance(masks, data.MetaTensor)
+        assert masks.meta["patient"] == 7
+        assert torch.equal(masks.affine, affine)
+        assert masks.dtype == torch.bool
+        assert torch.equal(masks.as_tensor(), decide_masks(p).masks)
+    assert type(decide_masks(given).expected_score) is torch.Tensor
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_a_label_manager_of_nnunet():
     handling = imported("nnunetv2.utilities.label_handling.label_handling")
 

@@ -1,6 +1,6 @@
 """The `bestcut` command: from a file of scores to a decision.
 
-Needs click, rich and polars: ``pip install bestcut[cli]``.
+Needs click, rich and polars: ``pip install 'bestcut[cli]'``.
 """
 
 from __future__ import annotations

@@ -51,9 +51,19 @@ def facts_of_one(
         "gap_scope": one.gap_scope,
         "interval_90": list(score.interval(0.9)),
     }
+    low, high = one.bounds
+    if low > 0:
+        facts["min_positives"] = low
+    if high < rows:
+        facts["max_positives"] = high
     if one.goal != Mean():
         facts["goal"] = one.goal.describe(one.metric)
         facts["goal_value"] = one.goal_value
+    if one.conditions:
+        facts["conditions"] = [
+            {"what": x.describe(), "at_least": x.asked, "reached": x.reached}
+            for x in one.conditions
+        ]
     if labelled is not None:
         facts["std_labels"] = score.std_labels
         facts["std_calibration"] = score.std_calibration
@@ -143,11 +153,15 @@ def print_facts(
     scores = _SCORES - (
         {"goal_value"} if "probability" in names["goal_value"] else set()
     )
+    conditions = facts.pop("conditions", [])
     for key, value in facts.items():
         if key not in hidden:
             name = names.get(key, key.replace("_", " "))
             text = shown_score(value, metric) if key in scores else _shown(value)
             echo(f"{name + ':':<22} {text}", err=err)
+    for one in conditions:
+        reached, asked = _shown(one["reached"]), _shown(one["at_least"])
+        echo(f"{one['what'] + ':':<22} {reached} (at least {asked})", err=err)
     if each:
         head = [name.replace("_", " ") for name in each[0]]
         rows = [

@@ -1,8 +1,8 @@
 """Plots, in the form of scikit-learn's displays.
 
-Needs matplotlib: ``pip install bestcut[plot]``. Each display is made by a ``from_...``
-method, draws itself on an axes given as ``ax`` or on a new one, keeps what it drew as
-attributes ending in an underscore, and can be drawn again with ``plot``.
+Needs matplotlib: ``pip install 'bestcut[plot]'``. Each display is made by a
+``from_...`` method, draws itself on an axes given as ``ax`` or on a new one, keeps what
+it drew as attributes ending in an underscore, and can be drawn again with ``plot``.
 """
 
 from bestcut import _errors

@@ -9,6 +9,7 @@ import numpy as np
 from bestcut._types import FloatArray
 from bestcut.calibration import CalibrationCheck, calibration_check
 from bestcut.displays._axes import GREY, INK, PALE, axes, tidy
+from bestcut.displays._estimators import positive_label, positive_probabilities
 
 _UNRESOLVED = 1e-12  # smaller p-values are not told apart
 
@@ -68,6 +69,34 @@ class CalibrationCheckDisplay:
         CalibrationCheckDisplay
         """
         return cls(calibration_check(y_true, y_proba)).plot(ax=ax)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, pos_label: Any = None, ax: Any = None
+    ) -> CalibrationCheckDisplay:
+        """Check a classifier's probabilities, and draw.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted one, with ``predict_proba``. The doubt about the calibration of an
+            `ExpectedMetricClassifier` is allowed for.
+        X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
+            Rows that it was not fitted on.
+        y : array-like of shape (n,)
+            Their classes.
+        pos_label : int, float, bool or str, optional
+            The positive class; if None, the classifier's own, or the second.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        CalibrationCheckDisplay
+        """
+        p = positive_probabilities(estimator, X, pos_label)
+        positive = positive_label(estimator, pos_label)
+        return cls.from_labels(np.asarray(y) == positive, p, ax=ax)
 
     @classmethod
     def from_check(

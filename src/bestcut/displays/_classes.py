@@ -11,6 +11,7 @@ from bestcut import _errors as errors, multiclass
 from bestcut._types import CountArray, FloatArray
 from bestcut._validation import check_option
 from bestcut.displays._axes import GREY, INK, axes, tidy
+from bestcut.displays._estimators import class_probabilities, classes_of, metric_of
 from bestcut.metrics import Metric, get
 from bestcut.scores import Prediction
 
@@ -95,6 +96,46 @@ class ClassScoresDisplay:
             decision.metric,
             decision._source.mean,  # without the score that `also` adds
         ).plot(ax=ax)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        metric: str | Metric | None = None,
+        *,
+        weights: Any = None,
+        ax: Any = None,
+    ) -> ClassScoresDisplay:
+        """Draw the scores of what a classifier predicts, by its own probabilities.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted one, with ``predict_proba``.
+        X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
+            The batch.
+        metric : str or Metric, optional
+            The metric of each class against the rest; if None, what the classifier
+            decides for, and F1 for those that decide for nothing.
+        weights : array-like of shape (classes,), optional
+            The weight of each class in the mean.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ClassScoresDisplay
+        """
+        classes = classes_of(estimator)
+        return cls.from_predictions(
+            class_probabilities(estimator, X),
+            estimator.predict(X),
+            metric_of(estimator, metric),
+            classes=classes,
+            weights=weights,
+            ax=ax,
+        )
 
     @classmethod
     def from_predictions(
@@ -241,6 +282,36 @@ class ClassConfusionDisplay:
         """
         return cls.from_predictions(
             P, decision.labels, classes=decision.classes, normalize=normalize, ax=ax
+        )
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, normalize: str | None = None, ax: Any = None
+    ) -> ClassConfusionDisplay:
+        """Draw what a classifier will confuse, by its own probabilities.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted one, with ``predict_proba``.
+        X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
+            The batch.
+        normalize : {"true", "pred", "all"}, optional
+            As in `plot`.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ClassConfusionDisplay
+        """
+        classes = classes_of(estimator)
+        return cls.from_predictions(
+            class_probabilities(estimator, X),
+            estimator.predict(X),
+            classes=classes,
+            normalize=normalize,
+            ax=ax,
         )
 
     @classmethod

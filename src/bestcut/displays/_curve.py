@@ -18,6 +18,7 @@ from bestcut.displays._axes import (
     thinned,
     tidy,
 )
+from bestcut.displays._estimators import decision_of
 from bestcut.metrics import Metric, get
 from bestcut.scores import MixedPrediction, ScoreDistribution
 
@@ -100,6 +101,46 @@ class ExpectedScoreDisplay:
                 parts = [model, chosen.label if len(metrics) > 1 or not model else ""]
                 decisions[", ".join(filter(None, parts))] = decide(p, chosen)
         return cls(decisions).plot(ax=ax, band=band, threshold=threshold)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        metric: str | Metric | None = None,
+        *,
+        pos_label: Any = None,
+        ax: Any = None,
+        band: float | None = None,
+        threshold: float | None = 0.5,
+    ) -> ExpectedScoreDisplay:
+        """Draw the curve of a classifier's probabilities.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted one, with ``predict_proba``. An `ExpectedMetricClassifier` brings
+            its own decision, with the doubt about its calibration.
+        X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
+            The batch.
+        metric : str or Metric, optional
+            What to maximise; if None, what the classifier decides for, and F1 for those
+            that decide for nothing.
+        pos_label : int, float, bool or str, optional
+            The positive class; if None, the classifier's own, or the second.
+        ax : matplotlib axes, optional
+            Where to draw.
+        band : float, optional
+            Show between what the score will be with this probability.
+        threshold : float or None, default=0.5
+            Mark what this threshold would give.
+
+        Returns
+        -------
+        ExpectedScoreDisplay
+        """
+        decision = decision_of(estimator, X, metric, pos_label)
+        return cls.from_decision(decision, ax=ax, band=band, threshold=threshold)
 
     @classmethod
     def from_decision(
@@ -188,7 +229,7 @@ class ExpectedScoreDisplay:
         )
 
     def _draw_band(self, decision: Decision, level: float) -> None:
-        n, k = decision.labels.size, decision.n_positive
+        n, k = len(decision.labels), decision.n_positive
         some = np.linspace(0, n, min(n + 1, _BAND_POINTS)).astype(np.intp)
         cuts = np.unique(np.append(some, k))
         ends = [_intervals(decision, cut, level) for cut in cuts.tolist()]

@@ -16,6 +16,7 @@ from bestcut.displays._axes import (
     thinned,
     tidy,
 )
+from bestcut.displays._estimators import decision_of
 from bestcut.metrics import Metric
 
 
@@ -66,6 +67,39 @@ class DecisionDisplay:
         DecisionDisplay
         """
         return cls(decide(y_proba, metric)).plot(ax=ax)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        metric: str | Metric | None = None,
+        *,
+        pos_label: Any = None,
+        ax: Any = None,
+    ) -> DecisionDisplay:
+        """Decide by a classifier's probabilities, and draw.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted one, with ``predict_proba``. An `ExpectedMetricClassifier` brings
+            its own decision, with the doubt about its calibration.
+        X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
+            The batch.
+        metric : str or Metric, optional
+            What to maximise; if None, what the classifier decides for, and F1 for those
+            that decide for nothing.
+        pos_label : int, float, bool or str, optional
+            The positive class; if None, the classifier's own, or the second.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        DecisionDisplay
+        """
+        return cls(decision_of(estimator, X, metric, pos_label)).plot(ax=ax)
 
     @classmethod
     def from_decision(cls, decision: Decision, *, ax: Any = None) -> DecisionDisplay:

@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 
 from bestcut.displays._axes import DARK, GREY, INK, PALE, axes, tidy
-from bestcut.scores import ScoreDistribution
+from bestcut.displays._estimators import (
+    metric_of,
+    positive_label,
+    positive_probabilities,
+)
+from bestcut.metrics import Metric
+from bestcut.scores import ScoreDistribution, score_distribution
 
 _LEVELS = np.linspace(0.0005, 0.9995, 400)
 
@@ -69,6 +75,49 @@ class ScoreDistributionDisplay:
         ScoreDistributionDisplay
         """
         return cls(score).plot(level=level, observed=observed, ax=ax)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        metric: str | Metric | None = None,
+        *,
+        pos_label: Any = None,
+        level: float = 0.9,
+        observed: float | None = None,
+        ax: Any = None,
+    ) -> ScoreDistributionDisplay:
+        """Draw the distribution of the score of what a classifier predicts.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted one, with ``predict_proba``. An `ExpectedMetricClassifier` brings
+            its own decision, with the doubt about its calibration.
+        X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
+            The batch.
+        metric : str or Metric, optional
+            Whose distribution; if None, what the classifier decides for, and F1 for
+            those that decide for nothing.
+        pos_label : int, float, bool or str, optional
+            The positive class; if None, the classifier's own, or the second.
+        level : float, default=0.9
+            The probability of the interval that is shaded.
+        observed : float, optional
+            A score to mark.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ScoreDistributionDisplay
+        """
+        p = positive_probabilities(estimator, X, pos_label)
+        positive = positive_label(estimator, pos_label)
+        predicted = np.asarray(estimator.predict(X)) == positive
+        score = score_distribution(p, predicted, metric_of(estimator, metric))
+        return cls.from_distribution(score, level=level, observed=observed, ax=ax)
 
     def plot(
         self, *, level: float = 0.9, observed: float | None = None, ax: Any = None

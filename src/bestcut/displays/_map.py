@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_labels, check_scores, check_whole_number
 from bestcut.calibration import Calibration, calibrate
@@ -88,6 +89,28 @@ class CalibrationMapDisplay:
         CalibrationMapDisplay
         """
         return cls(calibrate(y_true, scores), y_true, scores).plot(n_bins=n_bins, ax=ax)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> CalibrationMapDisplay:
+        """Draw the maps of a classifier that calibrates itself.
+
+        Parameters
+        ----------
+        estimator : ExpectedMetricClassifier
+            A fitted one with ``calibration="posterior"``, for two classes.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        CalibrationMapDisplay
+        """
+        calibration = getattr(estimator, "calibration_", None)
+        if not isinstance(calibration, Calibration):
+            raise errors.no_calibration_to_show(
+                type(estimator).__name__, several=isinstance(calibration, list)
+            )
+        return cls(calibration).plot(ax=ax)
 
     @classmethod
     def from_calibration(

@@ -1,6 +1,6 @@
 """Decisions for dask arrays, Series and DataFrames.
 
-Needs dask: ``pip install bestcut[dask]``. The workers need bestcut, too.
+Needs dask: ``pip install 'bestcut[dask]'``. The workers need bestcut, too.
 """
 
 from __future__ import annotations

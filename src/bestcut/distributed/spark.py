@@ -1,7 +1,7 @@
 """Decisions for Spark DataFrames.
 
-Needs PySpark and Java: ``pip install bestcut[spark]``. The executors need bestcut, too.
-Only the DataFrame API is used.
+Needs PySpark and Java: ``pip install 'bestcut[spark]'``. The executors need bestcut,
+too. Only the DataFrame API is used.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """scikit-learn classifiers that decide for a metric.
 
-Needs scikit-learn: ``pip install bestcut[sklearn]``. The paper's three contenders:
+Needs scikit-learn: ``pip install 'bestcut[sklearn]'``. The paper's three contenders:
 
 - `ExpectedMetricClassifier`: the best labels for the batch at hand (DTA);
 - `PluginThresholdClassifier`: one threshold, tuned on labelled data (EUM);

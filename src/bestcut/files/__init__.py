@@ -1,6 +1,6 @@
 """Decisions for files that may be larger than memory.
 
-`decide_file` needs polars when it is called: ``pip install bestcut[files]``.
+`decide_file` needs polars when it is called: ``pip install 'bestcut[files]'``.
 """
 
 from bestcut._errors import FileError

@@ -86,7 +86,7 @@ def decide_file(
     InfeasibleError
         If no prediction satisfies `at_least`.
     ImportError
-        If polars is not installed: ``pip install bestcut[files]``.
+        If polars is not installed: ``pip install 'bestcut[files]'``.
 
     Warns
     -----

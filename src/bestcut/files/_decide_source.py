@@ -14,6 +14,7 @@ import numpy as np
 
 from bestcut._decide import decide
 from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
+from bestcut._validation import check_bounds
 from bestcut.calibration import Calibration
 from bestcut.files._columns import probabilities, scores as any_scores
 from bestcut.files._copy import Marks, copy_rows
@@ -66,7 +67,8 @@ def decide_source(
         source.check_new(name)
     with steps(progress) as step:
         cut = find_cut(source, proba, metric, min_positives, max_positives, step)
-        description = describe(decision_of(cut, output))
+        bounds = check_bounds(min_positives, max_positives, cut.n)
+        description = describe(decision_of(cut, bounds, output))
         write_marks(source, output, kind, name, _marks_of_cut(cut, proba), step)
     return description
 

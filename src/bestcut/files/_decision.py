@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bestcut._decide import Decision
+from bestcut._decide import Decision, bounds_in_words
 from bestcut._types import FloatArray
-from bestcut.goals import Goal, Mean
+from bestcut.goals import Condition, Goal, Mean
 from bestcut.metrics import AnyMetric
 from bestcut.scores import AnyPrediction, Predicted
 from bestcut.search import gap_in_words
@@ -43,6 +43,10 @@ class FileDecision(Predicted):
     goal, goal_value : Goal, float
         What was maximised, and its value; the expected score unless another goal was
         given.
+    conditions : tuple of Condition
+        What `at_least` asked of other metrics, and what is reached of it.
+    bounds : (int, int)
+        The least and the largest number of positives that was allowed.
     score_threshold : float or None
         Smallest score predicted positive, if a calibration turned scores into
         probabilities; inf if no row is positive, None without a calibration.
@@ -61,15 +65,19 @@ class FileDecision(Predicted):
     metric: AnyMetric
     goal: Goal
     goal_value: float
+    conditions: tuple[Condition, ...]
+    bounds: tuple[int, int]
     score_threshold: float | None
     output: str | None
     _prediction: AnyPrediction = field(repr=False)
 
     def __repr__(self) -> str:
+        bounds = bounds_in_words(*self.bounds, self.rows)
+        aims = "".join(f", {condition!r}" for condition in self.conditions)
         return (
             f"FileDecision({self.metric.name}: {self.n_positive} of {self.rows} "
-            f"positive, {self._cut_in_words()}, expected score "
-            f"{self.expected_score:.6g} [error {self.error:.1e}, "
+            f"positive{bounds and f' ({bounds})'}, {self._cut_in_words()}, expected "
+            f"score {self.expected_score:.6g}{aims} [error {self.error:.1e}, "
             f"{gap_in_words(self.gap, self.gap_scope)}])"
         )
 
@@ -79,7 +87,7 @@ class FileDecision(Predicted):
         return f"threshold {self.threshold:.6g}"
 
 
-def decision_of(cut: Cut, output: str | None) -> FileDecision:
+def decision_of(cut: Cut, bounds: tuple[int, int], output: str | None) -> FileDecision:
     """Return what a cut decides for the rows that are written to `output`."""
     return FileDecision(
         rows=cut.n,
@@ -93,6 +101,8 @@ def decision_of(cut: Cut, output: str | None) -> FileDecision:
         metric=cut.metric,
         goal=Mean(),
         goal_value=cut.expected_score,
+        conditions=(),
+        bounds=bounds,
         score_threshold=None,
         output=output,
         _prediction=cut._prediction,
@@ -124,6 +134,8 @@ def decision_in_memory(
         metric=one.metric,
         goal=one.goal,
         goal_value=one.goal_value,
+        conditions=one.conditions,
+        bounds=one.bounds,
         score_threshold=lowest,
         output=output,
         _prediction=one._prediction,

@@ -1,10 +1,12 @@
-"""Conditions that hold with a probability."""
+"""Conditions on other metrics than the one that is maximised."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from bestcut._validation import check_finite_real, check_share
+from bestcut.metrics import Metric
+from bestcut.scores import AnyPrediction, ScoreDistribution
 
 
 @dataclass(frozen=True)
@@ -40,3 +42,59 @@ class Certain:
     def __post_init__(self) -> None:
         check_finite_real(self.score, name="score")
         check_share(self.probability, name="probability")
+
+
+@dataclass(frozen=True, repr=False)
+class Condition:
+    """What was asked of another metric, and what a decision reaches of it.
+
+    Attributes
+    ----------
+    metric : Metric
+        The other metric.
+    wanted : float or Certain
+        Its least expected value, or its least value and with which probability.
+    reached : float
+        The expected value, or the probability.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> p = [0.9, 0.8, 0.6, 0.3, 0.2, 0.1]
+    >>> bestcut.decide(p, "recall", at_least={"precision": 0.7}).conditions
+    (expected precision 0.766667 (at least 0.7),)
+    """
+
+    metric: Metric
+    wanted: float | Certain
+    reached: float
+
+    @classmethod
+    def of(
+        cls, prediction: AnyPrediction, metric: Metric, wanted: float | Certain
+    ) -> Condition:
+        """Return a condition with what a prediction reaches of it."""
+        score = ScoreDistribution(prediction, metric)
+        if isinstance(wanted, Certain):
+            return cls(metric, wanted, score.prob_at_least(wanted.score))
+        return cls(metric, wanted, score.mean)
+
+    @property
+    def asked(self) -> float:
+        """The least value of `reached`."""
+        if isinstance(self.wanted, Certain):
+            return float(self.wanted.probability)
+        return self.wanted
+
+    def describe(self) -> str:
+        """Return what `reached` is, in words."""
+        if isinstance(self.wanted, Certain):
+            return f"P({self.metric.name} >= {self.wanted.score:g})"
+        return f"expected {self.metric.name}"
+
+    def shown(self) -> str:
+        """Return what was reached, and what was asked."""
+        return f"{self.reached:.6g} (at least {self.asked:g})"
+
+    def __repr__(self) -> str:
+        return f"{self.describe()} {self.shown()}"

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_finite_real, check_share
+from bestcut.goals._certain import Certain
 from bestcut.metrics import AnyMetric
 from bestcut.scores import UtilityDistribution
 
@@ -202,6 +203,8 @@ def check_goal(goal: Any) -> Goal:
     """Return a goal, refusing anything else."""
     if isinstance(goal, type) and issubclass(goal, Goal):
         raise errors.not_its_class(goal)
+    if isinstance(goal, Certain):
+        raise errors.condition_as_goal(goal)
     if not isinstance(goal, Mean | DistributionGoal):
         raise errors.not_a_goal(goal)
     return goal

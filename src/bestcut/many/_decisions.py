@@ -23,8 +23,9 @@ class Decisions:
 
     Attributes
     ----------
-    labels : ndarray of bool or sparse matrix
-        The predictions, in the shape of the input. Sparse input gives sparse labels.
+    labels : ndarray of bool, sparse matrix, DataFrame or Series
+        The predictions, in the shape of the input. Sparse input gives sparse labels. A
+        DataFrame or Series of pandas or polars gives one with the same index and names.
     n_positive : ndarray of int
         For each problem, how many are positive.
     threshold : ndarray of float or None

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bestcut import _errors as errors
 from bestcut._decide import Decision, Wanted, check_floors, decide
 from bestcut._errors import InfeasibleError
+from bestcut._tables import like
 from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
 from bestcut._validation import (
     check_bounds_of_each,
@@ -167,7 +168,8 @@ def decide_each(
     solved = _decide(problems, task, limits, threads, _by_place(axis))
     labels = problems.labels
     predictions = PredictionSet.of_rows(problems.p, labels)
-    return solved.decisions(labels if axis == 1 else labels.T, task, predictions)
+    labels = like(y_proba, labels if axis == 1 else labels.T)
+    return solved.decisions(labels, task, predictions)
 
 
 @dataclass(frozen=True)
@@ -241,7 +243,7 @@ def _decide_rows(
         else PredictionSet(p.ravel()[order], in_order, sizes)
     )
     return Decisions(
-        labels=found.labels.reshape(p.shape),
+        labels=like(y_proba, found.labels.reshape(p.shape)),
         n_positive=found.n_positive,
         threshold=None,
         expected_score=found.expected_score,
@@ -273,7 +275,7 @@ def _decide_groups(
     labels = np.empty(p.size, dtype=np.bool_)
     labels[order] = problems.labels
     predictions = PredictionSet(problems.p, problems.labels, problems.sizes)
-    return solved.decisions(labels, task, predictions, names)
+    return solved.decisions(like(y_proba, labels), task, predictions, names)
 
 
 def _decide_drawn_groups(

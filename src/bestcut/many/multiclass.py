@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
+from bestcut._tables import rows_like
 from bestcut._types import EPS, CountArray, FloatArray
 from bestcut._validation import check_option
 from bestcut.many._assignment import Problem
@@ -40,8 +41,9 @@ class MulticlassDecision:
 
     Attributes
     ----------
-    labels : ndarray of shape (rows,)
-        The class of each row: its index, or its name from `classes`.
+    labels : ndarray of shape (rows,), or Series
+        The class of each row: its index, or its name from `classes`. A DataFrame of
+        pandas or polars gives a Series, with its index.
     expected_score : float
         Expected average metric of `labels`; with `also`, plus what that adds.
     error : float
@@ -65,7 +67,7 @@ class MulticlassDecision:
         What the classes are called.
     """
 
-    labels: NDArray[Any]
+    labels: Any
     expected_score: float
     error: float
     gap: float
@@ -104,7 +106,7 @@ class MulticlassDecision:
     def __repr__(self) -> str:
         return (
             f"MulticlassDecision({self.average} {self.metric.name}: "
-            f"{self.labels.size} rows, {self.classes.size} classes, expected score "
+            f"{len(self.labels)} rows, {self.classes.size} classes, expected score "
             f"{self.expected_score:.6g} [error {self.error:.1e}, "
             f"{gap_in_words(self.gap, self.gap_scope)}])"
         )
@@ -173,7 +175,7 @@ def decide(
     if kind == "micro":
         if weights is not None or also is not None:
             raise errors.only_for_macro("weights" if weights is not None else "also")
-        return _decide_micro(given, chosen, names)
+        return _decide_micro(given, chosen, names, like=P)
     entries = entries_of(given, name="P")
     rows = entries.shape[0]
     one = np.ones(rows, dtype=np.intp)
@@ -184,7 +186,7 @@ def decide(
     hits = extra * float(found.hits.sum())
     error = float(share @ found.error) + 8 * EPS * abs(expected)
     return MulticlassDecision(
-        labels=names[column],
+        labels=rows_like(P, names[column]),
         expected_score=expected + chosen.sign * hits,
         error=error,
         gap=found.gap,
@@ -295,7 +297,7 @@ def _source_of(
 
 
 def _decide_micro(
-    given: Any, metric: Metric, names: NDArray[Any]
+    given: Any, metric: Metric, names: NDArray[Any], *, like: Any
 ) -> MulticlassDecision:
     """Decide for one score of all entries: TP is the number of right rows."""
     p = _dense(given)
@@ -306,7 +308,7 @@ def _decide_micro(
     size = np.bincount(column, minlength=count)
     ones = np.ones(count)
     return MulticlassDecision(
-        labels=names[column],
+        labels=rows_like(like, names[column]),
         expected_score=moments.mean,
         error=moments.error,
         gap=4 * EPS * abs(moments.mean),

@@ -24,6 +24,7 @@ import numpy as np
 
 from bestcut import _errors as errors
 from bestcut._decide import decide as decide_one
+from bestcut._tables import like
 from bestcut._types import EPS, FloatArray
 from bestcut._validation import (
     check_bounds_of_each,
@@ -57,8 +58,9 @@ class MultilabelDecision:
 
     Attributes
     ----------
-    labels : ndarray of bool, shape (rows, columns), or sparse matrix
-        The predictions. Sparse input gives sparse labels.
+    labels : ndarray of bool, shape (rows, columns), sparse matrix or DataFrame
+        The predictions. Sparse input gives sparse labels; a DataFrame of pandas or
+        polars gives one, with its index and names.
     expected_score : float
         Expected average metric of `labels`; with `also`, plus what that adds.
     error : float
@@ -100,11 +102,17 @@ class MultilabelDecision:
             raise errors.no_rule()
         return self._rule
 
+    @property
+    def _n_positive(self) -> int:
+        labels = self.labels
+        sparse = hasattr(labels, "tocsr")
+        return int(labels.sum() if sparse else np.count_nonzero(np.asarray(labels)))
+
     def __repr__(self) -> str:
         rows, columns = self.labels.shape
         return (
             f"MultilabelDecision({self.average} {self.metric.name}: "
-            f"{rows} x {columns}, {int(self.labels.sum())} positive, expected score "
+            f"{rows} x {columns}, {self._n_positive} positive, expected score "
             f"{self.expected_score:.6g} [error {self.error:.1e}, "
             f"{gap_in_words(self.gap, self.gap_scope)}])"
         )
@@ -231,6 +239,7 @@ def decide(
         error, gap = (float(x.max(initial=0.0)) for x in (many.error, many.gap))
         scope = many.gap_scope
     expected = float(each.mean()) if each.size else float("nan")
+    labels = like(Y_proba, labels)
     return MultilabelDecision(labels, expected, error, gap, scope, each, chosen, kind)
 
 
@@ -262,8 +271,9 @@ def _decide_rows(
     by_ranking = average == "micro" and low == high
     expected = float(share @ found.each) if rows else float("nan")
     slope, cost = (np.broadcast_to(x, columns) for x in (found.slope, found.cost))
+    labels = labels_of(columns_apart, entries.split(found.taken), given)
     return MultilabelDecision(
-        labels=labels_of(columns_apart, entries.split(found.taken), given),
+        labels=like(Y_proba, labels),
         expected_score=expected + metric.sign * extra * float(found.hits.sum()),
         error=float(share @ found.error) + 8 * EPS * abs(expected),
         gap=_rounding(found) if by_ranking else found.gap,

@@ -754,10 +754,19 @@ def get(metric: str | Metric) -> Metric:
     if isinstance(metric, type) and issubclass(metric, Metric | RowUtility):
         raise class_for_metric(metric)
     if not isinstance(metric, str):
-        raise no_metric(metric)
+        raise no_metric(metric, _name_of(metric))
     if metric in _NAMED:
         return _NAMED[metric]
     if found := _F_BETA.fullmatch(metric):
         return FBeta(beta=float(found[1]))
     error = unknown_name("metric", metric, _NAMED, _HINTS)
     raise error
+
+
+def _name_of(function: Any) -> str | None:
+    """Return the metric that a function computes, going by the function's name."""
+    own = getattr(function, "__name__", "")
+    for name in (own, own.removesuffix("_score")):
+        if name in _NAMED or name in _HINTS:
+            return _HINTS.get(name, name)
+    return None

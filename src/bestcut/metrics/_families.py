@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 from bestcut import _errors as errors
 from bestcut._types import FloatArray
 from bestcut._validation import (
+    check_arguments,
     check_callable,
     check_coefficients,
     check_custom_values,
@@ -170,6 +171,13 @@ class Coverage(Metric):
         return np.where(np.asarray(tp) >= 1.0, 1.0, 0.0)
 
 
+_ARGUMENTS = {
+    "counts": ("tp", "fp", "fn", "tn"),
+    "rates": ("tpr", "tnr", "p"),
+    "uvp": ("u", "v", "p"),
+}
+
+
 @dataclass(frozen=True)
 class CustomMetric(Metric):
     """A metric from a callable; made by `from_counts`, `from_rates`, `from_uvp`."""
@@ -183,6 +191,7 @@ class CustomMetric(Metric):
 
     def __post_init__(self) -> None:
         check_callable(self.function, name="function")
+        check_arguments(self.function, _ARGUMENTS[self.form])
         if self.form == "rates":
             check_rate(self.zero_division, name="zero_division")
         elif self.zero_division is not None:
@@ -198,7 +207,12 @@ class CustomMetric(Metric):
             *(np.asarray(x, dtype=np.float64) for x in (tp, fp, fn, tn))
         )
         arguments = self._arguments(*cells)
-        values = self.unchecked(*cells)
+        try:
+            values = self.unchecked(*cells)
+        except (TypeError, ValueError) as error:
+            if self._takes_numbers(cells):
+                raise errors.works_on_numbers_only(self.name, error) from error
+            raise
         undefined = None if self.form == "rates" else self.zero_division
         if undefined is None and not any(np.any(cell) for cell in cells):
             undefined = np.nan  # nothing to score: nobody need say what it is worth
@@ -209,6 +223,14 @@ class CustomMetric(Metric):
             arguments=arguments,
             undefined=undefined,
         )
+
+    def _takes_numbers(self, cells: Sequence[FloatArray]) -> bool:
+        """Return whether the callable makes a number of one confusion matrix."""
+        try:
+            value = self.unchecked(*(cell.flat[-1] for cell in cells))
+        except Exception:  # then numbers are not what is wrong
+            return False
+        return np.ndim(value) == 0
 
     def unchecked(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         """Return what the callable makes of the cells."""
@@ -223,7 +245,7 @@ class CustomMetric(Metric):
             return {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
         if self.form == "uvp":
             shares = uvp_from_counts(*counts_from_confusion(tp, fp, fn, tn))
-            return dict(zip(("u", "v", "p"), shares, strict=True))
+            return dict(zip(_ARGUMENTS["uvp"], shares, strict=True))
         empty = self.zero_division
         return {
             "tpr": ratio(tp, tp + fn, empty),
@@ -268,8 +290,8 @@ def from_counts(
     Arithmetic, roots, powers, ``np.minimum``, ``np.maximum``, ``np.abs``,
     comparisons and ``np.where`` are followed: bounds on the callable are found by
     calling it with intervals and discs in the place of arrays. Anything else, such as a
-    function of SciPy or a Python ``if``, is not, and every cut is looked at with exact
-    distributions.
+    function of SciPy, is not, and every cut is looked at with exact distributions. A
+    Python ``if``, ``max`` or ``and`` does not work on arrays, and is refused.
 
     Examples
     --------

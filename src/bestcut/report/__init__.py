@@ -1,6 +1,6 @@
 """One HTML file that shows a decision to people who do not read code.
 
-Needs vl-convert-python, which brings the charts: ``pip install bestcut[report]``.
+Needs vl-convert-python, which brings the charts: ``pip install 'bestcut[report]'``.
 """
 
 from bestcut import _errors

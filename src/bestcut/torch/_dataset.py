@@ -78,19 +78,40 @@ def decide_dataset(
     >>> cut(batches[1]).tolist()
     [[True, False]]
     """
-    if iter(batches) is batches:
+    try:
+        once = iter(batches) is batches
+    except TypeError as error:
+        raise errors.not_batches(batches) from error
+    if once:
         raise errors.batches_only_once()
     summary = ScoreSummary()
-    for batch in batches:
-        summary.update(_column(batch))
+    for i, batch in enumerate(batches):
+        column = _column(i, batch)
+        try:
+            summary.update(column)
+        except errors.InvalidProbabilityError as error:
+            raise _where(i, column, tuple(batch.shape)) from error
     bracket = summary.bracket(metric)
-    inside = [bracket.select(_column(batch)) for batch in batches]
-    return DatasetCut(bracket.refine(np.concatenate([np.empty(0), *inside])))
+    inside = [bracket.select(_column(i, batch)) for i, batch in enumerate(batches)]
+    try:
+        cut = bracket.refine(np.concatenate([np.empty(0), *inside]))
+    except ValueError as error:  # not all of them, or more, are there again
+        raise errors.batches_changed() from error
+    return DatasetCut(cut)
 
 
-def _column(batch: Any) -> Any:
+def _column(i: int, batch: Any) -> Any:
     if not isinstance(batch, torch.Tensor):
-        raise errors.not_a_tensor(batch)
+        raise errors.batch_not_a_tensor(i, batch)
     if not batch.is_floating_point():
         raise errors.not_a_float_tensor(batch.dtype)
     return batch.detach().to("cpu", torch.float64).reshape(-1).numpy()
+
+
+def _where(i: int, column: Any, shape: tuple[int, ...]) -> ValueError:
+    """Return the refusal of a batch that says where the first bad pixel is."""
+    first = int(np.argmax(~((column >= 0.0) & (column <= 1.0))))
+    place = tuple(int(x) for x in np.unravel_index(first, shape))
+    return errors.not_a_probability(
+        "Probabilities", float(column[first]), f"batch {i} at index {place}"
+    )

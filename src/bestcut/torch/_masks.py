@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, NamedTuple
+from operator import index
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -29,7 +30,8 @@ class MaskDecision:
     Attributes
     ----------
     masks : Tensor of bool
-        The masks, in the shape of the probabilities.
+        The masks, in the shape of the probabilities; of a subclass such as MONAI's
+        MetaTensor, one of it with the same metadata.
     expected_score : Tensor of float64
         For each map, the expected metric of its mask.
     error : Tensor of float64
@@ -188,7 +190,22 @@ def decide_masks(
         _settle(job, flat, tuple(lead), chosen)
     elif validate:
         found.check()
+    if type(probs) not in (torch.Tensor, torch.nn.Parameter):
+        # Now that nothing is written to them any more.
+        own_type = torch.zeros_like(probs.detach(), dtype=torch.bool)
+        found.masks = own_type.copy_(found.masks)
     return found
+
+
+def check_dims(dims: Any) -> tuple[int, ...]:
+    """Return dimensions as whole numbers."""
+    try:
+        whole = tuple(map(index, dims))
+    except TypeError as error:
+        raise errors.dims_not_whole(dims) from error
+    if any(isinstance(d, bool) for d in dims):
+        raise errors.dims_not_whole(dims)
+    return whole
 
 
 def _as_maps(
@@ -199,10 +216,7 @@ def _as_maps(
         raise errors.not_a_tensor(probs)
     if probs.dtype not in _FLOATS:
         raise errors.not_a_float_tensor(probs.dtype)
-    try:
-        own = [d if d >= 0 else d + probs.ndim for d in dims]
-    except TypeError as error:
-        raise errors.not_dimensions(dims, probs.ndim) from error
+    own = [d if d >= 0 else d + probs.ndim for d in check_dims(dims)]
     if (
         not own
         or len(set(own)) != len(own)
@@ -210,7 +224,8 @@ def _as_maps(
     ):
         raise errors.not_dimensions(dims, probs.ndim)
     order = [d for d in range(probs.ndim) if d not in own] + own
-    maps = probs.detach().permute(order).flatten(-len(own))
+    plain = probs.detach().as_subclass(torch.Tensor)
+    maps = plain.permute(order).flatten(-len(own))
     if not maps.shape[-1]:
         raise errors.maps_without_pixels(tuple(probs.shape), dims)
     return maps, order

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+from typing import Any
+
 import torch
 
 from bestcut import _errors as errors
 from bestcut.metrics import Metric, get
-from bestcut.torch._masks import decide_masks
+from bestcut.torch._masks import check_dims, decide_masks
 
 
 class BestCutMasks(torch.nn.Module):
@@ -54,8 +57,8 @@ class BestCutMasks(torch.nn.Module):
         super().__init__()
         if output not in ("masks", "multiclass"):
             raise errors.not_an_output(output)
-        self.metric, self.dims, self.output = get(metric), tuple(dims), output
-        self.classes, self.validate = classes, validate
+        self.metric, self.dims, self.output = get(metric), check_dims(dims), output
+        self.classes, self.validate = _check_dimension(classes), validate
 
     def forward(self, probs: torch.Tensor) -> torch.Tensor:
         """Return masks, or the class of each pixel."""
@@ -66,6 +69,8 @@ class BestCutMasks(torch.nn.Module):
         inside = -probs.ndim <= self.classes < probs.ndim
         if not inside or self.classes % probs.ndim in own:
             raise errors.classes_are_pixels(self.classes, self.dims)
+        if not probs.shape[self.classes]:
+            raise errors.no_classes(tuple(probs.shape), self.classes)
         threshold = found.threshold
         for d in own:
             threshold = threshold.unsqueeze(d)
@@ -76,3 +81,10 @@ class BestCutMasks(torch.nn.Module):
     def extra_repr(self) -> str:
         """Return what was chosen, for the repr of the model."""
         return f"metric={self.metric.name}, dims={self.dims}, output={self.output}"
+
+
+def _check_dimension(classes: Any) -> int:
+    """Return a whole number, which may count from the end."""
+    if isinstance(classes, bool) or not isinstance(classes, Integral):
+        raise errors.not_whole(name="classes", value=classes)
+    return int(classes)
