@@ -1,6 +1,7 @@
 """`--worth`: what rows are worth, with amounts from columns of the file."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -83,6 +84,16 @@ def test_predictions_are_told_what_they_are_worth(payments):
     assert [row["metric"] for row in alone] == [FORMULA]
 
 
+def test_a_table_may_hold_scores_and_money(payments):
+    arguments = ["payments.csv", "--proba", "p", "--pred", "held", "--worth", FORMULA]
+    run = call("expect", *arguments, "--metric", "f1,precision")
+    assert run.exit_code == 0, run.stderr
+    names = [line.split("  ")[0] for line in run.stdout.splitlines()]
+    assert names == ["metric", "f1", "precision", FORMULA]
+    money = call("expect", *arguments).stdout.splitlines()[-1].split()
+    assert re.fullmatch(r"-?[\d,]+\.\d\d", money[-1])  # as people write money
+
+
 def test_scores_may_be_calibrated_first(payments):
     rng = np.random.default_rng(0)
     score = rng.random(300)
@@ -110,7 +121,7 @@ def test_people_read_what_the_rows_are_ranked_by(payments):
     [
         ("amout*tp", "payments.csv: has no column 'amout'. Name a column with --worth"),
         ("card*tp", "column 'card', row 1: 'a' is not a number"),
-        ("tp/(amount - 3)", "is no finite number in row 5"),
+        ("tp/(amount - 3)", "is not finite in row 5"),
         ("amount*tp - 5", "Invalid value for '--worth': the formula"),
         ("1e200*amount*tp", "`tp` must hold numbers between -1e+150 and 1e+150"),
     ],

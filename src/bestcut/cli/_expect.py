@@ -99,7 +99,7 @@ def expect(
         return
     table = [
         [shown_score(x, one) if key not in _NO_SCORES else x for key, x in row.items()]
-        for one, row in zip(metric, rows, strict=True)
+        for one, row in zip(metrics, rows, strict=True)
     ]
     print_table([_HEADS.get(key, key) for key in rows[0]], table)
     if labelled is not None:
