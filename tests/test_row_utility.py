@@ -257,9 +257,9 @@ ROWS = RowUtility(tp=[1.0, 2.0, 3.0], fp=-1.0)
         (
             {"tn": [1e160, 1.0]},
             ValueError,
-            r"`tn` must hold numbers of at most 1e\+150",
+            r"`tn` must hold numbers between -1e\+150",
         ),
-        ({"fp": 1e160}, ValueError, "`fp` must be at most 1e"),
+        ({"fp": 1e160}, ValueError, "`fp` must lie between -1e"),
         ({"fp": np.nan}, ValueError, "`fp` must be finite"),
         ({"fp": "many"}, TypeError, "`fp` must"),
         ({"fp": ["1", "2"]}, TypeError, "`fp` must"),

@@ -355,7 +355,7 @@ def test_anything_else_is_refused(data):
 def test_a_newer_version_is_named():
     data = bytearray(payload())
     data[16] = 9
-    with pytest.raises(ValueError, match="version 9, and this one reads 1"):
+    with pytest.raises(ValueError, match="version 9, but only 1 can be read"):
         Calibration.from_bytes(bytes(data))
 
 

@@ -199,7 +199,9 @@ def test_probabilities_are_checked(function):
         function([0.5, 1.5], 0.5)
     with pytest.raises(bestcut.InvalidProbabilityError, match=r"y_proba\[0\] = nan"):
         function([np.nan], 0.5)
-    with pytest.raises(ValueError, match=r"positive class's column: `y_proba\[:, 1\]`"):
+    with pytest.raises(
+        ValueError, match=r"column of the positive class: `y_proba\[:, 1\]`"
+    ):
         function([[0.5, 0.5]], 0.5)
     with pytest.raises(ValueError, match="`old` must be finite"):
         function([0.5], float("nan"))

@@ -85,10 +85,14 @@ def test_a_misfit_of_the_total_alone_is_said_to_be_that():
     y = np.cumsum(p - 0.05) % 1 < (p - 0.05)
     check = calibration_check(y, p, n_bins=40)
     assert not any(b.stands_out for b in check.bins)
-    assert check.verdict.endswith("No bin stands out; on the whole they are too high.")
+    assert check.verdict.endswith(
+        "No bin stands out; all probabilities together are too high."
+    )
     y = np.cumsum(p + 0.05) % 1 < (p + 0.05)
     check = calibration_check(y, p, n_bins=40)
-    assert check.verdict.endswith("No bin stands out; on the whole they are too low.")
+    assert check.verdict.endswith(
+        "No bin stands out; all probabilities together are too low."
+    )
 
 
 def test_a_fit_says_which_totals_would_have_fitted():

@@ -109,7 +109,7 @@ def test_conditions_and_worths_that_make_no_sense_are_refused(folder):
     said = refused("--at-least", "precision=0.99")
     assert said.startswith("--at-least cannot be satisfied by any prediction")
     assert "holds no count" in refused("--worth", "f1")
-    assert "no sum of counts" in refused("--worth", "tp / fp")
+    assert "not a sum of counts" in refused("--worth", "tp / fp")
     assert "use `bestcut decide --worth`" in refused("--worth", "amount*tp")
     assert "ranking principle" in refused("--worth", "fp - tp")
     assert "Invalid value for '--max-positives'" in refused("--max-positives", "-1")

@@ -120,7 +120,7 @@ def test_people_read_what_the_rows_are_ranked_by(payments):
     [
         ("amout*tp", "payments.csv: has no column 'amout'. Name a column with --worth"),
         ("card*tp", "column 'card', row 1: 'a' is not a number"),
-        ("tp/(amount - 3)", "is no finite number in row 5"),
+        ("tp/(amount - 3)", "is not finite in row 5"),
         ("amount*tp - 5", "Invalid value for '--worth': the formula"),
         ("1e200*amount*tp", "`tp` must hold numbers between -1e+150 and 1e+150"),
     ],

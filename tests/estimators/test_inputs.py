@@ -134,8 +134,8 @@ def test_other_targets_are_refused(make, y, message):
 def test_one_threshold_is_for_two_classes(make):
     message = (
         "Only binary classification is supported. The type of the target is "
-        "multiclass. ExpectedMetricClassifier takes more than two classes. Or decide "
-        "about one class, `y == label`, or about each with "
+        "multiclass. ExpectedMetricClassifier takes more than two classes. You can "
+        "also decide about one class, `y == label`, or about each class with "
         "sklearn.multioutput.MultiOutputClassifier on"
     )
     with pytest.raises(ValueError, match=re.escape(message)):

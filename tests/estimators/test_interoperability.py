@@ -200,7 +200,7 @@ def test_a_frozen_model_of_other_classes_is_refused(make, pos_label):
     for y in (np.arange(Y.size) % 3, np.where(Y, "yes", "no")):
         frozen = FrozenEstimator(GaussianNB().fit(X, y))
         message = re.escape(
-            "needs a model of the classes [0, 1]; it was fitted on "
+            "needs a model of the classes [0, 1]; the model was fitted on "
             f"{np.unique(y).tolist()}."
         )
         with pytest.raises(ValueError, match=message):

@@ -364,7 +364,7 @@ class NeverFitted(KnownClasses):
 )
 def test_options_about_a_positive_class_are_refused(options, names):
     message = (
-        f"With more than two classes there is no positive one, and {names} must be "
+        f"With more than two classes there is no positive class, so {names} must be "
         "left at the default; `y` has 3 classes. To decide about one class, fit on "
         "`y == label`."
     )
@@ -374,8 +374,8 @@ def test_options_about_a_positive_class_are_refused(options, names):
 
 def test_weights_of_two_classes_are_refused():
     message = (
-        "`weights` must be None with two classes, of which the metric is that of the "
-        "positive one and no mean; leave it out."
+        "`weights` must be None with two classes: the metric is then the score of the "
+        "positive class, not a mean over classes. Leave it out."
     )
     two = Y != 2
     with pytest.raises(ValueError, match=re.escape(message)):
@@ -400,7 +400,7 @@ def test_the_mean_is_no_other_goal():
         (
             {"weights": [1, 1, 1], "average": "micro"},
             ValueError,
-            "`weights` is for average='macro'",
+            "`weights` is only for average='macro'",
         ),
         (
             {"metric": from_counts(lambda tp, fp, fn, tn: fp - tp, name="odd")},
@@ -436,7 +436,9 @@ def test_scores_of_pairs_are_no_scores_of_classes():
 def test_a_fold_without_a_class_is_refused():
     y = np.array([0, 1, 2] * 10)
     splits = [(np.flatnonzero(y != 2), np.flatnonzero(y == 2))]
-    with pytest.raises(ValueError, match=r"of the classes \[0, 1, 2\]; it was fitted"):
+    with pytest.raises(
+        ValueError, match=r"of the classes \[0, 1, 2\]; the model was fitted"
+    ):
         batch(GaussianNB(), scope="fixed", cv=splits).fit(X[:30], y)
 
 

@@ -1,5 +1,4 @@
-"""A value that is not a probability is named by its row; numbers of any type are "
-"read."""
+"""A value that is not a probability is named by its row; any type of number is read."""
 
 import os
 

@@ -301,7 +301,9 @@ def test_no_rows_at_all(average):
     known = multilabel.decide(np.empty((0, 2)), average=average)
     np.testing.assert_array_equal(decision.each, known.each)
     if average == "samples":
-        with pytest.raises(ValueError, match="something to average over"):
+        with pytest.raises(
+            ValueError, match="must not be empty, for there is nothing to average over"
+        ):
             multilabel.expected_score(none, decision.labels, average=average)
 
 
@@ -310,7 +312,7 @@ THREE = UncertainProbabilities([[0.5, 0.25]] * 3)
 LONG = UncertainProbabilities([[0.5, 0.25, 0.1]] * 2)
 MANY = [UncertainProbabilities([[0.5, 0.25]] * size) for size in (40, 50)]
 REFUSED = {
-    "no groups": (lambda: decide_each(U), "pass `groups`, or take `bestcut.decide`"),
+    "no groups": (lambda: decide_each(U), "Pass `groups`, or call `bestcut.decide`"),
     "a list": (lambda: decide_each([U, U]), "call `bestcut.multilabel.decide`"),
     "a column": (lambda: multilabel.decide(U), r"Pass `\[y_proba\]` if there is one"),
     "a mixture": (
@@ -327,7 +329,7 @@ REFUSED = {
     ),
     "unpaired": (
         lambda: multilabel.decide(MANY, average="micro"),
-        "at most 1024 combinations of them",
+        "at most 1024 combinations of draws",
     ),
     "known": (
         lambda: multilabel.decide([[0.5]], shared_draws=True),

@@ -424,7 +424,7 @@ def test_two_metrics_are_the_competition_rule_with_mixed_answers():
 # --- what is refused -----------------------------------------------------------------
 
 BAD = {
-    "1-D": ([0.5, 0.5], {}, ValueError, r"2-D, a problem in each row.*`groups`"),
+    "1-D": ([0.5, 0.5], {}, ValueError, r"2-D, with one problem in each row.*`groups`"),
     "3-D": (np.zeros((1, 1, 1)), {}, ValueError, "2-D"),
     "ragged": ([[0.1], [0.1, 0.2]], {}, ValueError, "ragged"),
     "nan": ([[0.5, np.nan]], {}, ValueError, r"y_proba\[0, 1\] = nan \(1 of 2"),

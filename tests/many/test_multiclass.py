@@ -103,19 +103,23 @@ def test_classes_may_be_of_several_types():
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"P": [[0.5, 0.4], [0.5, 0.5]]}, ValueError, "row 0 sums to 0.9. Divide it"),
+        (
+            {"P": [[0.5, 0.4], [0.5, 0.5]]},
+            ValueError,
+            "row 0 sums to 0.9. Divide each row",
+        ),
         ({"P": [[1.0], [1.0]]}, ValueError, "two or more classes; got shape"),
         (
             {"P": [0.2, 0.8]},
             ValueError,
-            r"`P` must be 2-D, a column for each class; got shape \(2,\)\. For the "
-            r"probability of one class call `bestcut\.decide`; for two classes pass "
-            r"`np\.column_stack\(\[1 - P, P\]\)`\.$",
+            r"`P` must be 2-D, with a column for each class; got shape \(2,\)\. If it "
+            r"holds the probability of one class, call `bestcut\.decide`, or pass both "
+            r"classes: `np\.column_stack\(\[1 - P, P\]\)`\.$",
         ),
         (
             {"P": [[[0.2, 0.8]]]},
             ValueError,
-            r"a column for each class; got shape \(1, 1, 2\)\. Reshape it, "
+            r"a column for each class; got shape \(1, 1, 2\)\. Reshape it: "
             r"`P\.reshape\(-1, n_classes\)`\.$",
         ),
         ({"P": [[np.nan, 1.0]]}, ValueError, r"got P\[0, 0\] = nan"),
@@ -127,14 +131,18 @@ def test_classes_may_be_of_several_types():
         ({"classes": ["a"]}, ValueError, "`classes` must name each of the 2 columns"),
         ({"classes": ["a", "a"]}, ValueError, "'a' occurs more than once"),
         ({"weights": [1, -1]}, ValueError, r"got weights\[1\] = -1.0"),
-        ({"weights": [0, 0]}, ValueError, "positive sum; all are 0"),
+        ({"weights": [0, 0]}, ValueError, "positive sum; all weights are 0"),
         ({"weights": [1, 2, 3]}, ValueError, r"shape \(2,\); got shape \(3,\)"),
         ({"also": {"recall": 1}}, ValueError, "'precision@k': weight}; got 'recall'"),
         ({"also": {"precision@k": -1}}, ValueError, "not negative; got 'precision@k'"),
         ({"also": 1.0}, TypeError, "`also` must be {'precision@k': weight}; got 1.0"),
         ({"also": {"precision@k": [1, 2]}}, TypeError, "`also` must be"),
         ({"average": None}, ValueError, "pass average='macro'"),
-        ({"average": "micro", "weights": [1, 1]}, ValueError, "is for average='macro'"),
+        (
+            {"average": "micro", "weights": [1, 1]},
+            ValueError,
+            "is only for average='macro'",
+        ),
     ],
 )
 def test_what_is_refused_and_how(options, error, words):
@@ -146,9 +154,9 @@ def test_what_is_refused_and_how(options, error, words):
 @pytest.mark.parametrize(
     ("y_pred", "words"),
     [
-        ([0, 2], r"y_pred\[1\] = 2 is none of 0, 1"),
-        (["a", "b"], r"y_pred\[0\] = 'a' is none of 0, 1"),
-        ([None, 1], r"y_pred\[0\] = None is none of 0, 1"),
+        ([0, 2], r"y_pred\[1\] = 2 is not one of 0, 1"),
+        (["a", "b"], r"y_pred\[0\] = 'a' is not one of 0, 1"),
+        ([None, 1], r"y_pred\[0\] = None is not one of 0, 1"),
         ([0], r"`y_pred` must have shape \(2,\)"),
     ],
 )

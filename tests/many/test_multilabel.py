@@ -391,7 +391,9 @@ def test_predictions_must_fit(call):
     with pytest.raises(ValueError, match=r"Y_pred\[1, 2\] = 0\.5"):
         function(P, [[0, 1, 0], [0, 0, 0.5]])
     for average, shape in (("samples", (0, 3)), ("macro", (3, 0))):
-        with pytest.raises(ValueError, match="something to average over"):
+        with pytest.raises(
+            ValueError, match="must not be empty, for there is nothing to average over"
+        ):
             function(np.zeros(shape), np.zeros(shape), average=average)
 
 
@@ -401,14 +403,14 @@ def test_a_sparse_matrix_needs_row_budgets(kind, average):
     given = kind(P)
     message = (
         "`Y_proba` may be a sparse matrix only with `per_row`, the number of labels "
-        f"that each row is given; got a {kind.__name__} of shape (2, 3): pass "
+        f"that each row is given; got a {kind.__name__} of shape (2, 3). Pass "
         "`per_row=...` with average='macro' or 'micro', pass `Y_proba.toarray()`, or "
         "decide each row or column by itself with `bestcut.decide_each`."
     )
     with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
         multilabel.decide(given, average=average)
     for function in (multilabel.expected_score, multilabel.score_distribution):
-        message = f"are scored; got a {kind.__name__}: pass `Y_proba.toarray()`."
+        message = f"of each column; got a {kind.__name__}. Pass `Y_proba.toarray()`."
         with pytest.raises(TypeError, match=re.escape(message)):
             function(given, P > 0.5, average=average)
 

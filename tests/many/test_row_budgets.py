@@ -156,15 +156,15 @@ def test_each_problem_may_have_bounds_of_its_own():
     [
         ({"per_row": 5}, "at most the number of columns; got 5 with 4"),
         ({"per_row": (3, 1)}, "low <= high"),
-        ({"per_row": (1, 2, 3)}, "k or \\(low, high\\)"),
+        ({"per_row": (1, 2, 3)}, "a whole number k, or a pair \\(low, high\\)"),
         ({"per_row": -1}, "per_row"),
         ({"per_row": 1, "average": "samples"}, "`min_positives` and `max_positives`"),
-        ({"per_row": 1, "min_positives": 1}, "both at once"),
+        ({"per_row": 1, "min_positives": 1}, "both together are not supported"),
         ({"per_row": 1, "weights": [1, 1, 1, -1]}, "weights"),
         ({"per_row": 1, "weights": [0, 0, 0, 0]}, "positive sum"),
         ({"per_row": 1, "weights": [1, 1]}, "weights"),
         ({"per_row": 1, "also": {"recall": 1.0}}, "'precision@k'"),
-        ({"weights": [1, 1, 1, 1]}, "pass `per_row` too"),
+        ({"weights": [1, 1, 1, 1]}, "Pass `per_row` too"),
     ],
 )
 def test_one_clear_error_for_what_cannot_be(options, words):

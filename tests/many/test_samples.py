@@ -332,7 +332,8 @@ def test_what_is_wrong_is_said(kind):
 def test_the_message_names_only_what_works():
     with pytest.raises(bestcut.SolverMismatchError) as caught:
         bestcut.decide_from_samples([[1, 0]], "jaccard")
-    named = str(caught.value).rpartition("These are: ")[2].rstrip(".").split(", ")
+    listed = str(caught.value).rpartition("Metrics that are: ")[2]
+    named = listed.rstrip(".").split(", ")
     assert sorted(named) == sorted(AFFINE)
 
 

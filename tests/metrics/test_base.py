@@ -421,7 +421,8 @@ def test_the_four_cells_in_place_of_the_counts_are_recognised():
         (
             ([1, 2], [1, 2, 3], 3, 9),
             ValueError,
-            r"must broadcast; got shapes tp \(2,\), n_pred \(3,\), n_pos \(\), n \(\)",
+            r"must broadcast together; got shapes tp \(2,\), n_pred \(3,\), n_pos "
+            r"\(\), n \(\)",
         ),
         (([[1], [1, 2]], 2, 2, 9), ValueError, r"`tp` must be a flat.*ragged"),
         (

@@ -442,8 +442,8 @@ def test_a_class_in_place_of_a_metric_is_recognised():
 @pytest.mark.parametrize(
     ("beta", "error", "message"),
     [
-        (0, ValueError, r"`beta` must be positive .*got 0\."),
-        (-1.5, ValueError, r"`beta` must be positive .*got -1\.5\."),
+        (0, ValueError, r"`beta` must be positive, .*got 0\."),
+        (-1.5, ValueError, r"`beta` must be positive, .*got -1\.5\."),
         (float("nan"), ValueError, r"`beta` must be finite; got nan\."),
         (float("inf"), ValueError, r"`beta` must be finite; got inf\."),
         ("2", TypeError, r"`beta` must be a real number; got '2'\."),

@@ -55,10 +55,10 @@ def test_columns_are_named_once_and_in_order():
     ("text", "words"),
     [
         ("amount*tp - 5", "has a term without a count. Multiply it by n"),
-        ("tp*fp", "is no sum of counts times numbers and columns"),
-        ("tp**2", "is no sum of counts"),
-        ("2**tp", "is no sum of counts"),
-        ("amount/tp", "is no sum of counts"),
+        ("tp*fp", "is not a sum of counts times numbers and columns"),
+        ("tp**2", "is not a sum of counts"),
+        ("2**tp", "is not a sum of counts"),
+        ("amount/tp", "is not a sum of counts"),
         ("amount + 3", "holds no count"),
         ("sqrt(tp)", r"takes sqrt\(\) of a count"),
         ("max(tp, 3)", r"takes max\(\) of a count"),
@@ -79,7 +79,7 @@ def test_what_is_no_such_sum_is_refused(text, words):
 
 
 def test_a_row_without_a_finite_worth_is_named():
-    with pytest.raises(ExpressionError, match="no finite number in row 3"):
+    with pytest.raises(ExpressionError, match="is not finite in row 3"):
         Worth("amount/fee*tp").utility(COLUMNS)
-    with pytest.raises(ExpressionError, match=r"no finite number\. Change it"):
+    with pytest.raises(ExpressionError, match=r"is not finite\. Change it"):
         Worth("1/0*tp").utility({})

@@ -101,7 +101,7 @@ def test_anything_else_is_refused(data):
 def test_a_newer_version_is_named():
     data = bytearray(payload(5))
     data[16] = 9
-    with pytest.raises(ValueError, match="version 9, and this one reads 1"):
+    with pytest.raises(ValueError, match="version 9, but only 1 can be read"):
         ScoreSummary.from_bytes(bytes(data))
 
 
@@ -115,8 +115,8 @@ def test_a_newer_version_is_named():
         (lambda s: s.bracket("g3"), ValueError, "g3"),
         (lambda s: s.bracket("f1", max_positives=-1), ValueError, "max_positives"),
         (lambda s: s.bracket("f1").select([np.nan]), ValueError, "y_proba"),
-        (lambda s: s.bracket("f1").refine([]), ValueError, "were given"),
-        (lambda s: s.bracket("f1").refine([0.9] * 9), ValueError, "9 were given"),
+        (lambda s: s.bracket("f1").refine([]), ValueError, "0 are given now"),
+        (lambda s: s.bracket("f1").refine([0.9] * 9), ValueError, "9 are given now"),
         (lambda s: s.bracket("f1").refine([0.95]), ValueError, "there were 0"),
         (
             lambda s: s.bracket("f1").refine([0.3], counts=[0.5]),

@@ -72,9 +72,16 @@ def test_some_instances_are_those_of_a_slice(ends, shown):
     assert found.shape == (2, len(shown))
 
 
-SHAPE = r"`draws` must be 2-D, a row for each draw and a column for each instance; got "
+SHAPE = (
+    r"`draws` must be 2-D, with a row for each draw and a column for each instance; "
+    r"got "
+)
 REFUSED = {
-    "a column": ([0.5, 0.2], ValueError, SHAPE + r"shape \(2,\). For one draw pass"),
+    "a column": (
+        [0.5, 0.2],
+        ValueError,
+        SHAPE + r"shape \(2,\). For a single draw pass",
+    ),
     "a number": (0.5, ValueError, SHAPE + r"shape \(\)\.$"),
     "a cube": (np.zeros((2, 2, 2)), ValueError, SHAPE + r"shape \(2, 2, 2\)\.$"),
     "no rows": (np.empty((0, 3)), ValueError, "`draws` must have at least one row"),
@@ -88,7 +95,11 @@ REFUSED = {
     "complex": (TABLE + 0j, TypeError, "`draws` must hold real numbers"),
     "ragged": ([[0.5], [0.5, 0.2]], ValueError, "`draws` .* ragged"),
     "masked": (np.ma.array(TABLE), TypeError, "`draws` must not be a masked array"),
-    "draws": (UncertainProbabilities(TABLE), TypeError, "are not taken here"),
+    "draws": (
+        UncertainProbabilities(TABLE),
+        TypeError,
+        "one number for each instance is needed here",
+    ),
 }
 
 
@@ -113,7 +124,7 @@ KNOWN_ONLY = {
 
 @pytest.mark.parametrize("name", KNOWN_ONLY)
 def test_where_known_probabilities_are_wanted_the_way_out_is_named(name):
-    with pytest.raises(TypeError, match=r"Pass their means, `\.mean`"):
+    with pytest.raises(TypeError, match=r"Pass `\.mean` to treat the mean"):
         KNOWN_ONLY[name]()
 
 

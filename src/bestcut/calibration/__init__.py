@@ -1,4 +1,4 @@
-"""Are the probabilities right, and how are they made right?"""
+"""Check whether probabilities are right, and calibrate them."""
 
 from bestcut.calibration._calibrate import Calibration, calibrate
 from bestcut.calibration._check import calibration_check

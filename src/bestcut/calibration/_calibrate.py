@@ -49,8 +49,8 @@ _MOST_DRAWS = 100_000
 class Calibration:
     """What labels say, and leave open, about the map from scores to probabilities.
 
-    `calibrate` makes it. It holds draws of nondecreasing maps that fit the labels; how
-    far they differ is how little the labels say. Between knots a draw is linear in a
+    Made by `calibrate`. It holds draws of nondecreasing maps that fit the labels. The
+    less the labels say, the more these maps differ. Between knots a map is linear in a
     coordinate u, a fixed increasing function of the score; beyond the outermost knots
     it is constant.
 
@@ -61,7 +61,7 @@ class Calibration:
     values : ndarray of shape (n_draws, n_knots)
         Each draw's probabilities at the knots, nondecreasing.
     n_labelled, n_positive : int
-        How many labels there were, and how many of them positive.
+        How many labels there were, and how many of them were positive.
     n_draws : int
         How many maps there are.
     method : str
@@ -111,7 +111,7 @@ class Calibration:
         return int(self.values.shape[0])
 
     def __call__(self, new_scores: Any) -> UncertainProbabilities:
-        """Return the probabilities of new scores, as far as the labels tell.
+        """Return the probabilities of new scores, with the doubt that the labels leave.
 
         Parameters
         ----------
@@ -121,13 +121,13 @@ class Calibration:
         Returns
         -------
         UncertainProbabilities
-            For `bestcut.decide` and all that takes probabilities.
+            For `bestcut.decide` and everything else that takes probabilities.
 
         Warns
         -----
         UserWarning
-            If scores are outside the range of those that have labels, with the share
-            that is: there the maps are constant, which is a guess.
+            If scores lie outside the range of the labelled scores, where the maps are
+            constant, which is a guess. The warning says what share of the scores it is.
 
         Examples
         --------
@@ -287,11 +287,11 @@ def calibrate(
     n_draws: int = 200,
     random_state: int = 0,
 ) -> Calibration:
-    """Learn from labels which probabilities scores stand for, and how surely.
+    """Learn from labels which probabilities scores stand for, and how sure this is.
 
-    Probabilities that a model or a calibrator states are estimates. This returns not
-    one map from scores to probabilities but draws of nondecreasing maps, as different
-    from each other as the labels allow.
+    The probabilities from a model or a calibrator are only estimates. This function
+    does not return one map from scores to probabilities, but draws of nondecreasing
+    maps, which differ from each other as much as the labels allow.
 
     Parameters
     ----------
@@ -299,11 +299,12 @@ def calibrate(
         Labels, 0 or 1.
     scores : array-like of shape (m,)
         Scores of these instances from a model that was not fitted on them: from
-        cross-validation, or of data held out. Probabilities, or any finite numbers
-        that are larger where a positive is more likely.
+        cross-validation, or from held-out data. They are probabilities, or any finite
+        numbers that are larger where a positive is more likely.
     method : {"auto", "process", "projection", "spline"}, default="auto"
-        The posterior to draw from: that of maps that rise by jumps, of maps that are
-        constant in bins, of smooth maps, or a mixture of the three.
+        The posterior to draw from: ``"process"`` for maps that rise by jumps,
+        ``"projection"`` for maps that are constant in bins, ``"spline"`` for smooth
+        maps, or ``"auto"`` for a mixture of the three.
     n_draws : int, default=200
         How many maps to draw.
     random_state : int, default=0
@@ -320,9 +321,9 @@ def calibrate(
 
     Notes
     -----
-    The order of the labelled instances does not matter. Labels of one class only leave
-    much open, and so the maps differ much. Beyond the labelled scores the maps are
-    constant, a guess.
+    The order of the labelled instances does not matter. Labels of only one class leave
+    much open, so the maps differ much. Beyond the labelled scores the maps are
+    constant, which is a guess.
 
     Examples
     --------
@@ -363,7 +364,7 @@ def calibrate(
 
 
 def _coordinate(scores: FloatArray, kind: int) -> FloatArray:
-    """Return u: log-odds of what are probabilities, else the score itself."""
+    """Return u: log-odds if scores are probabilities, otherwise the scores."""
     if kind == _ANY:
         return np.clip(scores, -_LARGEST, _LARGEST)
     with np.errstate(divide="ignore"):
@@ -376,7 +377,7 @@ def _coordinate(scores: FloatArray, kind: int) -> FloatArray:
 
 
 def _parts(data: Any) -> dict[str, Any]:
-    """Return what a Calibration is made of, refusing what none can hold."""
+    """Return the parts of a Calibration, refusing parts that none can hold."""
     body = _FORM.body(data, _wrong_size)
     method, kind, m, positives, rows, columns, low, high = _FACTS.unpack_from(body)
     array = np.frombuffer(body[_FACTS.size :], dtype="<f8").astype(np.float64)

@@ -39,22 +39,24 @@ def calibration_check(
 ) -> CalibrationCheck:
     """Check labels against the probabilities that were given for them.
 
-    If the probabilities are right and the labels independent, the number of positives
-    among any of the instances has a known law. Two tests look for what does not fit:
-    one follows the count along the ranking, one takes bins of similar probability.
+    If the probabilities are right and the labels are independent, the number of
+    positives in any set of instances has a known distribution. Two tests look for
+    positives that do not fit it: one follows their number along the ranking, and one
+    takes bins of similar probability.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         Labels, 0 or 1. They must not have been used to fit the probabilities.
     y_proba : array-like of shape (n,) or UncertainProbabilities
-        Probability of each instance to be positive, or draws of it: then labels are
-        held against the mixture of all draws, and expected counts are means over them.
+        Probability of each instance to be positive, or draws of it. With draws, labels
+        are compared with the mixture of all draws, and expected counts are means over
+        the draws.
     n_bins : int, default=10
-        At most how many bins. They have about equal variance, thus tell equally much,
-        and never part equal probabilities.
+        The largest number of bins. They have about equal variance, so each tells about
+        as much, and they never separate equal probabilities.
     level : float, default=0.05
-        How often right probabilities may be rejected, at most.
+        The largest share of cases in which right probabilities may be rejected.
 
     Returns
     -------
@@ -68,25 +70,26 @@ def calibration_check(
 
     Notes
     -----
-    The count along the ranking is looked at up to 200 checkpoints, about equally
-    spaced in variance and never between equal probabilities. Its law is carried from
-    one to the next; what is as far off as the observed count ever was is taken out and
-    summed. All p-values come from the laws of counts. Beside rounding, only ends of
-    laws with less than 1e-20 probability are left out; p-values below 1e-15, where
-    that begins to matter, are reported as 1e-15, and only the impossible as 0. The
-    result does not depend on the order of the input.
+    The number of positives along the ranking is checked at up to 200 checkpoints, about
+    equally spaced in variance and never between equal probabilities. Its distribution
+    is carried from one checkpoint to the next; the probability of being as far off as
+    the observed count ever was is taken out and summed. All p-values come from the
+    distributions of counts. Apart from rounding, only ends of distributions with less
+    than 1e-20 probability are left out. This begins to matter for p-values below 1e-15,
+    which are reported as 1e-15; only the p-value of impossible labels is 0. The result
+    does not depend on the order of the input.
 
-    The whole check is on the safe side of `level`, as counts are discrete and two
-    tests share it. A bin may thus stand out although the whole still fits.
+    The whole check rejects less often than `level`, because counts are discrete and two
+    tests share the level. So a bin may stand out although the whole still fits.
 
-    With draws of probabilities, labels are as probable as they are in the mean over
-    draws, and p-values are those of that mixture: of a count, from the mean of its
-    laws; of the path, the mean over draws of the chance to be as far from the mean
-    expected count. Bins share a draw and are not independent: the adjusted p-value is
-    the probability that any bin has one as small. Draws that differ much leave more
-    room for labels that fit.
+    With draws of probabilities, labels come from the mixture of all draws, and the
+    p-values are those of the mixture. The p-value of a count comes from the mean of its
+    distributions. The p-value of the path is the mean over draws of the probability to
+    be as far from the mean expected count. Bins share a draw and are not independent:
+    the adjusted p-value is the probability that any bin has a p-value as small. If the
+    draws differ much, more labels fit.
 
-    Labels that fit are no proof: with few positives only large errors show.
+    Labels that fit are not a proof: with few positives, only large errors show.
 
     Examples
     --------
@@ -155,7 +158,7 @@ def calibration_check(
 def _held_against_known(
     p: FloatArray, labels: BoolArray, n_bins: int, level: float
 ) -> Findings:
-    """Hold labels against known probabilities."""
+    """Compare labels with known probabilities."""
     order = np.argsort(-p, kind="stable")
     ranking = ranked(p[order] + 0.0, labels[order])  # + 0.0: no negative zero
     parts = bin_blocks(ranking, n_bins)

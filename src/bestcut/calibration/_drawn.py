@@ -46,7 +46,7 @@ def held_against_draws(
     n_bins: int,
     level: float,
 ) -> Findings:
-    """Hold labels against draws of their probabilities.
+    """Compare labels with draws of their probabilities.
 
     `certain` says which instances are negative in all draws, and which positive.
     """

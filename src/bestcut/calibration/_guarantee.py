@@ -1,4 +1,4 @@
-"""The largest set of new rows that labels of others vouch for, whatever the model."""
+"""The largest set of new rows that labels of other rows can certify."""
 
 from __future__ import annotations
 
@@ -47,15 +47,16 @@ class Guarantee:
     at_least : dict of str to float
         The conditions: metrics and their least values.
     lower : dict of str to float
-        What was certified of each metric, at least what was asked; empty if nothing.
+        The certified value of each metric, which is at least the asked value; empty if
+        nothing is certified.
     probability : float
-        That of the promise, over which of the rows have labels.
+        The probability of the promise, over the random choice of rows with labels.
     n_labels : int
         How many labels the promise rests on.
     labels_needed : int or None
-        If not certified: about how many labels would have been enough, had they had the
-        same shares of positives along the ranking. None if 10 million would not do, or
-        if the set is certified. Computed on first use.
+        If nothing is certified: about how many labels would have been enough, with the
+        same shares of positives along the ranking. None if 10 million would not be
+        enough, or if the set is certified. Computed on first use.
     verdict : str
         The outcome in words.
     """
@@ -97,14 +98,14 @@ class Guarantee:
             return f"{refusal} There are no new rows."
         if self.labels_needed is None:
             return (
-                f"{refusal} Nor could it with {_MOST_LABELS} labels that have the same "
-                "shares of positives along the ranking as these: ask for less, or find "
-                "a better model."
+                f"{refusal} Even {_MOST_LABELS} labels would not be enough, with the "
+                "same shares of positives along the ranking. Ask for less, or find a "
+                "better model."
             )
         return (
-            f"{refusal} About {self.labels_needed} would do, if they had the same "
-            "shares of positives along the ranking as these; with few labels that is "
-            "a guess."
+            f"{refusal} About {self.labels_needed} labels would be enough, with the "
+            "same shares of positives along the ranking; with few labels this is a "
+            "guess."
         )
 
     def __repr__(self) -> str:
@@ -122,11 +123,11 @@ def guarantee(
     """Find the largest set of new rows whose realised metric is promised.
 
     The promise is for this batch, not on average or for a population: if many batches
-    are drawn and decided on in this way, the set that is returned breaks a condition in
-    at most a share ``1 - probability`` of them. It rests on one assumption: the rows
-    with labels and the new rows are **exchangeable**, as if all had been drawn in the
-    same way and chance had decided which get labels. The scores may mean anything, and
-    the model may be as wrong as it likes; then less can be certified.
+    are drawn and decided on in this way, the returned set breaks a condition in at most
+    a share ``1 - probability`` of them. It rests on one assumption: the rows with
+    labels and the new rows are **exchangeable**, as if all had been drawn in the same
+    way and chance had decided which rows get labels. The scores may mean anything, and
+    the model may be wrong in any way; with a worse model, less can be certified.
 
     Parameters
     ----------
@@ -134,17 +135,17 @@ def guarantee(
         Labels, 0 and 1 or booleans, of rows that the model was not fitted on.
     scores : array-like of shape (m,)
         Scores of these rows; larger means more positive. They must come from the same
-        fitted model as `new_scores`: scores out of fold come from others, and are not
-        exchangeable with them.
+        fitted model as `new_scores`: out-of-fold scores come from other models, and are
+        not exchangeable with the new scores.
     new_scores : array-like of shape (n,)
         Scores of the rows to decide on.
     at_least : mapping of str or Metric to float
-        Metrics and the least values that the batch is to have, all at once: for example
+        Metrics and the least values that the batch must have, all together: for example
         ``{"precision": 0.9}`` or ``{"precision": 0.8, "recall": 0.5}``. Metrics must
-        never fall when one more row of the set is positive, or one more of the others
-        negative.
+        never fall when one more row of the set is positive, or one more of the other
+        rows is negative.
     probability : float, default=0.95
-        With which all conditions are to hold.
+        The probability with which all conditions must hold.
 
     Returns
     -------
@@ -160,19 +161,20 @@ def guarantee(
     Notes
     -----
     A set holds all rows with a score of at least a threshold, so equal scores are never
-    parted. Of sets that the pooled scores of both kinds of rows determine, each up to
-    1.4 times as large as the one before, the number of positives among the new rows is
-    bounded by hypergeometric prediction limits at a share of the risk, and from there
-    for all other sets. Nothing is simulated, and the result does not depend on the
-    order of the rows. Lemmas 14 and 15 in docs/bounds.md have the proof.
+    separated. The pooled scores of both kinds of rows determine some sets, each up to
+    1.4 times as large as the one before. In these sets, hypergeometric prediction
+    limits at a share of the risk bound the number of positives among the new rows; the
+    bounds for all other sets follow. Nothing is simulated, and the result does not
+    depend on the order of the rows. Lemmas 14 and 15 in docs/bounds.md have the proof.
 
     With few labels nothing can be certified: precision 0.9 with probability 0.95 needs
     dozens of labels in the set, nearly all of them positive. Where a metric needs FN,
-    half of the risk goes to TP and half to FN. If a metric counts 0 where it is 0/0, as
-    recall does without positives, such a batch breaks the promise too.
+    half of the risk goes to TP and half to FN. If a metric counts 0/0 as 0, as recall
+    does without positives, such a batch breaks the promise too.
 
-    The share of broken promises is one of all batches, also of those in which nothing
-    is certified: of the few in which useless scores are certified by luck, many fail.
+    The share of broken promises is a share of all batches, including those in which
+    nothing is certified. With useless scores, few batches are certified, only by luck,
+    and many of these fail.
 
     Examples
     --------
@@ -191,8 +193,8 @@ def guarantee(
     True
     >>> bestcut.guarantee(y[:30], scores[:30], scores[2000:], {"precision": 0.8})
     Guarantee: precision >= 0.8 in a batch of 300 cannot be certified with 30
-    labels at probability 0.95. About 367 would do, if they had the same shares of
-    positives along the ranking as these; with few labels that is a guess.
+    labels at probability 0.95. About 367 labels would be enough, with the same shares
+    of positives along the ranking; with few labels this is a guess.
     """
     labelled = check_finite_scores(scores, name="scores")
     fresh = check_finite_scores(new_scores, name="new_scores")
@@ -268,7 +270,7 @@ class _Conditions:
         return self(bounds.least_tp, pool.fresh, bounds.most_fn, self.n)
 
     def lower(self, pool: Pool, bounds: Bands, size: int) -> dict[str, float]:
-        """Return what is certified of each metric for the set with `size` new rows."""
+        """Return the certified value of each metric for a set of `size` new rows."""
         among = np.flatnonzero(pool.fresh == size)
         i = among[self.hold_in(pool, bounds)[among]][:1]
         counts = (x[i] for x in (bounds.least_tp, pool.fresh, bounds.most_fn))
@@ -293,7 +295,7 @@ def _values(
 
 
 def _labels_needed(pool: Pool, risk: float, conditions: _Conditions) -> int | None:
-    """Return how many labels with the same shares would do, to two digits or so."""
+    """Return about how many labels with the same shares would be enough."""
 
     def enough(m: int) -> bool:
         more = pool.scaled(m)

@@ -1,8 +1,8 @@
 """Probabilities for a population in which positives are more or less frequent.
 
-If only the share of positives differs between the data a model was fitted on and the
-data at hand, and not what positives and negatives look like, Bayes' rule says how the
-probabilities change.
+Suppose that the share of positives differs between the data a model was fitted on and
+the data at hand, but positives and negatives each look the same in both. Then Bayes'
+rule says how the probabilities change.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def adjust_prevalence(y_proba: Any, old: float, new: float | None = None) -> Flo
 def estimate_prevalence(y_proba: Any, old: float) -> float:
     """Estimate the share of positives in unlabelled data.
 
-    The maximum-likelihood estimate of Saerens, Latinne and Decaestecker (2002), which
-    they find by EM; the likelihood is concave, so halving an interval finds it too.
+    This is the maximum-likelihood estimate of Saerens, Latinne and Decaestecker (2002).
+    They find it by EM; the likelihood is concave, so halving an interval finds it too.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def estimate_prevalence(y_proba: Any, old: float) -> float:
     Returns
     -------
     float
-        From 0 to 1; `old` if there is nothing to estimate from: no probabilities, or
-        none that differs from `old`.
+        From 0 to 1. It is `old` if there is nothing to estimate from: no probabilities,
+        or none that differ from `old`.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """The ranking of the instances, and the tests of its counts of positives.
 
-The number of positives, overall, along the ranking and in bins, is held against its
+The number of positives, overall, along the ranking and in bins, is compared with its
 Poisson-binomial distribution. No p-value rests on a limit theorem.
 """
 

@@ -29,7 +29,7 @@ class CalibrationBin:
     p_value : float
         Exact two-sided p-value of `observed`: twice the smaller tail, at most 1.
     adjusted_p_value : float
-        The same, allowing for having looked at all bins (Šidák).
+        The same, corrected for the number of bins (Šidák).
     stands_out : bool
         Whether `adjusted_p_value` is at most the level of the check.
     """
@@ -54,10 +54,10 @@ class CalibrationCheck:
     verdict : str
         The outcome in words.
     p_value : float
-        Of the whole check: twice the smaller of `path_p_value` and the smallest
+        P-value of the whole check: twice the smaller of `path_p_value` and the smallest
         `adjusted_p_value` of a bin, at most 1; 0 if a label is impossible.
     level : float
-        At most this often are right probabilities rejected.
+        The largest share of cases in which right probabilities are rejected.
     overall : CalibrationBin
         All instances as one bin.
     statistic : float

@@ -32,7 +32,7 @@ def verdict_fit(
     law: Law,
     level: float,
 ) -> str:
-    """Say that the labels fit, and how little or much that means."""
+    """Say that the labels fit, and how much this means."""
     tails = np.minimum(np.cumsum(law.pmf), np.cumsum(law.pmf[::-1])[::-1])
     fitting = 2.0 * tails > level
     fitting[np.argmax(tails)] = True  # the median, whatever the rounding
@@ -74,7 +74,7 @@ def verdict_misfit(
     at = int(np.argmax(np.abs(off)))
     side = "low" if off[at] > 0.0 else "high"
     if at == ranking.expected.size - 1:
-        return f"{verdict}No bin stands out; on the whole they are too {side}."
+        return f"{verdict}No bin stands out; all probabilities together are too {side}."
     k = int(ranking.ends[at + 1])
     return (
         f"{verdict}No bin stands out, but the {k} largest probabilities, "
@@ -85,7 +85,7 @@ def verdict_misfit(
 
 
 def _most_out_of_line(bins: tuple[CalibrationBin, ...]) -> CalibrationBin:
-    """Return the bin with the smallest p-value; of such, the one furthest off."""
+    """Return the bin with the smallest p-value; among equals, the one furthest off."""
     return min(bins, key=lambda b: (b.p_value, -abs(b.observed - b.expected) / b.std))
 
 

@@ -4,9 +4,9 @@
   ``pip install 'bestcut[dask]'``.
 - `bestcut.distributed.spark`: Spark DataFrames; ``pip install 'bestcut[spark]'``.
 
-Both read the scores twice. First a summary of each partition travels, merged on the
-way; it says between which scores the best cut is. Then the scores between those travel,
-and the cut is fixed. The labels are left to the engine, lazily.
+Both read the scores twice. First, a summary of each partition is sent to the driver,
+merged on the way; it says between which two scores the best cut is. Then the scores
+between these two are sent, and the cut is fixed. The engine computes the labels lazily.
 """
 
 from bestcut.distributed._passes import DistributedCut

@@ -1,6 +1,6 @@
 """Decisions for dask arrays, Series and DataFrames.
 
-Needs dask: ``pip install 'bestcut[dask]'``. The workers need bestcut, too.
+Needs dask: ``pip install 'bestcut[dask]'``. The workers need bestcut too.
 """
 
 from __future__ import annotations
@@ -61,17 +61,17 @@ def decide(
     metric : str or Metric, default="f1"
         What to maximise; as for `bestcut.decide`.
     name : str, default="decision"
-        What to call the new column of a DataFrame, or the Series.
+        The name of the new column of a DataFrame, or of the Series.
     min_positives, max_positives : int, optional
         Bounds on how many may be predicted positive in all.
 
     Returns
     -------
     labelled : dask array, Series or DataFrame
-        For an array or a Series the labels; for a DataFrame, the same with one more
-        column. Nothing of it is computed yet.
+        For an array or a Series, the labels; for a DataFrame, the same rows with one
+        more column. Dask computes it later, when it is needed.
     cut : DistributedCut
-        The threshold, the expected score and so on, and what travelled.
+        The threshold, the expected score and so on, and how much data was moved.
 
     Raises
     ------
@@ -80,9 +80,9 @@ def decide(
 
     Notes
     -----
-    The column of the probabilities is computed twice, and a third time with the labels;
-    where that is dear, ``persist()`` it first. Where the cut falls inside a tie, the
-    earliest rows are positive, in the order of partitions and of rows in them.
+    The column of the probabilities is computed twice, and a third time with the labels.
+    If this is expensive, ``persist()`` it first. If the cut falls inside a tie, the
+    earliest tied rows are positive, in the order of partitions and of rows in them.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _scores(collection: Any, column: Any) -> tuple[Any, str]:
 
 
 def _runner(scores: Any) -> Callable[[Step], list[Any]]:
-    """Return what calls a step with each partition and merges the answers in a tree."""
+    """Return a function that calls a step with each partition, merging in a tree."""
     if isinstance(scores, da.Array):
         chunks = scores.to_delayed().ravel().tolist()
     else:
@@ -202,31 +202,32 @@ def decide_each(
     collection : dask DataFrame
         Rows that have calibrated probabilities in a column.
     column : str
-        Which column.
+        The column of probabilities.
     by : str or list of str
-        The columns that name a row's group. Missing values are a group, too.
+        The columns that name a row's group. Missing values are a group too.
     metric : str or Metric, default="f1"
         What to maximise in each group; as for `bestcut.decide`.
     name : str, default="decision"
-        What to call the new column.
+        The name of the new column.
     min_positives, max_positives : int, optional
-        Bounds on the number of positives in each group. A group that has fewer rows
-        than `min_positives` is taken whole.
+        Bounds on the number of positives in each group. If a group has fewer rows than
+        `min_positives`, all of its rows are positive.
 
     Returns
     -------
     labelled : dask DataFrame
-        The rows with one more column. A shuffle brings each group to one partition: the
-        order of the rows is another, their index is not.
+        The rows with one more column. A shuffle brings each group to one partition, so
+        the order of the rows changes; their index stays.
     groups : dask DataFrame
         A row for each group: `by`, ``n``, ``n_positive``, ``threshold``,
         ``expected_score``, ``error``, ``gap``.
 
     Notes
     -----
-    Nothing is computed yet; what is no probability is found when it is. The rows of a
-    partition are decided together, and must fit in a worker's memory. Within a tie the
-    earliest rows of the group are positive, in the order before the shuffle.
+    Nothing is computed yet. Entries that are not probabilities are found when the rows
+    are computed. The rows of a partition are decided together, and must fit in a
+    worker's memory. Within a tie, the earliest rows of the group are positive, in the
+    order before the shuffle.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Decisions for Spark DataFrames.
 
-Needs PySpark and Java: ``pip install 'bestcut[spark]'``. The executors need bestcut,
+Needs PySpark and Java: ``pip install 'bestcut[spark]'``. The executors need bestcut
 too. Only the DataFrame API is used.
 """
 
@@ -68,20 +68,20 @@ def decide(
     collection : Spark DataFrame
         Rows that have calibrated probabilities in a column.
     column : str
-        Which column.
+        The column of probabilities.
     metric : str or Metric, default="f1"
         What to maximise; as for `bestcut.decide`.
     name : str, default="decision"
-        What to call the new column.
+        The name of the new column.
     min_positives, max_positives : int, optional
         Bounds on how many may be predicted positive in all.
 
     Returns
     -------
     labelled : Spark DataFrame
-        The same rows with one more column. Nothing of it is computed yet.
+        The same rows with one more column. Spark computes it later, when it is needed.
     cut : DistributedCut
-        The threshold, the expected score and so on, and what travelled.
+        The threshold, the expected score and so on, and how much data was moved.
 
     Raises
     ------
@@ -90,14 +90,14 @@ def decide(
 
     Notes
     -----
-    The column of the probabilities is computed twice, and a third time with the labels;
-    where that is dear, ``cache()`` it first.
+    The column of the probabilities is computed twice, and a third time with the labels.
+    If this is expensive, ``cache()`` it first.
 
-    Rows of Spark have no order. Where the cut falls inside a tie, those of the tied
-    rows are positive whose ``xxhash64`` over all columns is smallest: the same ones
-    however the rows are distributed, and exactly ``cut.n_tied`` of them, even when a
-    part is computed again. Where rows that are equal in all columns must be told apart,
-    one task counts them.
+    Rows of Spark have no order. If the cut falls inside a tie, the tied rows with the
+    smallest ``xxhash64`` over all columns are positive. These are the same rows however
+    the rows are distributed, and exactly ``cut.n_tied`` of them, even when a part is
+    computed again. If rows that are equal in all columns must be distinguished, one
+    task counts them.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def _named(column: str) -> Any:
 
 
 def _runner(scores: Any) -> Callable[[Step], list[Any]]:
-    """Return what calls a step with each partition and merges on the way."""
+    """Return a function that calls a step with each partition and merges answers."""
 
     def run(step: Step) -> list[Any]:
         def ask(batches: Iterable[Any]) -> Iterator[Any]:
@@ -272,16 +272,16 @@ def decide_each(
     collection : Spark DataFrame
         Rows that have calibrated probabilities in a column.
     column : str
-        Which column.
+        The column of probabilities.
     by : str or list of str
-        The columns that name a row's group. Nulls are a group, too.
+        The columns that name a row's group. Nulls are a group too.
     metric : str or Metric, default="f1"
         What to maximise in each group; as for `bestcut.decide`.
     name : str, default="decision"
-        What to call the new column.
+        The name of the new column.
     min_positives, max_positives : int, optional
-        Bounds on the number of positives in each group. A group that has fewer rows
-        than `min_positives` is taken whole.
+        Bounds on the number of positives in each group. If a group has fewer rows than
+        `min_positives`, all of its rows are positive.
 
     Returns
     -------
@@ -293,10 +293,10 @@ def decide_each(
 
     Notes
     -----
-    Nothing is computed yet; what is no probability is found when it is. A window of
-    Spark brings the groups together; many are decided at a time, and the largest must
-    fit in the memory of a task. Within a tie, the rows with the smallest ``xxhash64``
-    are positive, as in `decide`.
+    Nothing is computed yet. Entries that are not probabilities are found when the rows
+    are computed. A window of Spark brings the groups together. Many groups are decided
+    at a time, and the largest group must fit in the memory of a task. Within a tie, the
+    rows with the smallest ``xxhash64`` are positive, as in `decide`.
 
     Examples
     --------

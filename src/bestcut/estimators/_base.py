@@ -1,4 +1,4 @@
-"""What the classifiers share: a model inside, scores out of fold."""
+"""What the classifiers share: an inner model and out-of-fold scores."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_positive_class, check_probabilities, check_scores
 
-ROUNDED = 1e-6  # what single precision may put beyond 0 or 1
+ROUNDED = 1e-6  # single precision may go this far beyond 0 or 1
 
 
 def _inner_has(method: str) -> Callable[[Any], bool]:
@@ -57,7 +57,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     @property
     def _needs(self) -> tuple[tuple[str, ...], str]:
-        """What the model must have one of, and what to do if it has none."""
+        """The methods of which the model needs one, and what to do if it has none."""
         raise NotImplementedError
 
     def _model(self) -> Any:
@@ -68,7 +68,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any, **params: Any) -> DecisionClassifier:
-        """Fit the inner model, and what is needed to decide.
+        """Fit the inner model, and everything else that is needed to decide.
 
         Parameters
         ----------
@@ -77,9 +77,9 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y : array-like of shape (n,)
             The class of each row.
         **params : dict
-            For the ``fit`` of the inner estimator, for example ``sample_weight``. With
-            scikit-learn's metadata routing enabled they go where they are requested,
-            to a splitter too.
+            Passed to the ``fit`` of the inner estimator, for example
+            ``sample_weight``. With scikit-learn's metadata routing enabled, they go
+            where they are requested, also to a splitter.
 
         Returns
         -------
@@ -118,7 +118,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if _fitted_for_its_scores():
             warnings.warn(
                 "OneVsRestClassifier and OutputCodeClassifier look only at the scores "
-                f"of {type(self).__name__}, never at its predictions, so that its "
+                f"of {type(self).__name__}, never at its predictions, so its "
                 "metric is ignored. Pass y with all its classes to "
                 "ExpectedMetricClassifier itself, which decides for an average of the "
                 "metric over classes; for label sets use "
@@ -157,7 +157,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return labels
 
     def _scores(self, model: Any, X: Any) -> FloatArray:
-        """Return the probability of the positive class, or what ranks as it does."""
+        """Return the probability of the positive class, or scores that rank alike."""
         if not hasattr(model, "predict_proba"):
             scores = check_scores(model.decision_function(X), name="decision_function")
             return scores if self._positive(model.classes_) == 1 else -scores
@@ -194,7 +194,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return truth
 
     def _fitted_on(self, X: Any, y: NDArray[Any], rows: Any, fit_params: Any) -> Any:
-        """Return the model fitted on some rows, with what belongs to them."""
+        """Return the model fitted on some rows, with their part of `fit_params`."""
         mine = {
             name: rows_of(value, rows, y.size) for name, value in fit_params.items()
         }
@@ -299,10 +299,10 @@ def without_rounding(p: Any) -> FloatArray:
 
 
 def _fitted_for_its_scores() -> bool:
-    """Return whether `sklearn.multiclass` fits a classifier of one class, or a code.
+    """Return whether `sklearn.multiclass` is fitting a classifier for its scores.
 
-    It leaves no other trace than its frame. One-vs-one is excepted: there predictions
-    are votes.
+    The only trace of this is a frame on the stack. One-vs-one is an exception: it uses
+    predictions, as votes.
     """
     frame, names = sys._getframe(), set()
     while frame is not None:
@@ -313,7 +313,7 @@ def _fitted_for_its_scores() -> bool:
 
 
 def rows_of(value: Any, rows: Any, count: int) -> Any:
-    """Return some rows of what has one entry for each of `count`, all of the rest."""
+    """Return some rows of a value with `count` entries; other values as they are."""
     if isinstance(value, str | Mapping) or not hasattr(value, "__len__"):
         return value
     shape = value.shape if hasattr(value, "shape") else (len(value),)

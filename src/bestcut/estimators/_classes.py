@@ -15,7 +15,7 @@ from bestcut.estimators._base import ROUNDED, without_rounding
 
 
 def class_scores(model: Any, X: Any) -> FloatArray:
-    """Return the probability of each class, or what ranks rows as it does."""
+    """Return the probability of each class, or scores that rank rows alike."""
     count = len(model.classes_)
     are_known = hasattr(model, "predict_proba")
     name = "predict_proba" if are_known else "decision_function"
@@ -32,9 +32,9 @@ def class_scores(model: Any, X: Any) -> FloatArray:
 
 
 def calibrated(calibrations: Sequence[Calibration], scores: FloatArray) -> FloatArray:
-    """Return the means of each class's calibrated probabilities, to a sum of 1.
+    """Return the mean calibrated probability of each class, divided by their sum.
 
-    They are never all 0: draws of a map are 0 nowhere.
+    The sum is never 0, because the draws of a map are nowhere 0.
     """
     columns = zip(calibrations, scores.T, strict=True)
     p = np.column_stack([one._silently(column).mean for one, column in columns])

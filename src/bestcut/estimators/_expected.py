@@ -39,7 +39,7 @@ from bestcut.uncertain import UncertainProbabilities
 _SCOPES = ("batch", "fixed")
 _RESPONSES = ("predict_proba", "decision_function")
 _TEMPERATURE = parse_version(sklearn.__version__) >= parse_version("1.8")
-_CHANCE = 1e-3  # of a warning about a batch that is like the training data
+_CHANCE = 1e-3  # how often a batch that is like the training data gets a warning
 
 Probabilities: TypeAlias = FloatArray | UncertainProbabilities
 
@@ -61,73 +61,75 @@ class ExpectedMetricClassifier(DecisionClassifier):
     """Predict the labels with the best expected metric *for the batch at hand*.
 
     ``predict(X)`` decides for all rows of X together: the label of a row depends on the
-    other rows, and one row by itself may get another label than in a batch. If that is
-    not wanted, for example in an online service, take ``scope="fixed"``: one threshold,
-    the best cut of the training data's out-of-fold probabilities.
+    other rows, so a row alone may get another label than in a batch. If you do not want
+    this, for example in an online service, take ``scope="fixed"``: one threshold, the
+    best cut of the out-of-fold probabilities of the training data.
 
-    With more than two classes each row gets one of them, for the best expected average
-    of the metric over classes, as `bestcut.multiclass.decide` does it. `goal`,
-    `at_least`, `min_positives`, `max_positives` and `pos_label` are about one positive
-    class, and are refused then.
+    With more than two classes, each row gets one class, for the best expected average
+    of the metric over classes, as in `bestcut.multiclass.decide`. `goal`, `at_least`,
+    `min_positives`, `max_positives` and `pos_label` are about one positive class, and
+    must then be left at their defaults.
 
     Parameters
     ----------
     estimator : estimator
-        A classifier with ``predict_proba``; one with ``decision_function`` will do if
-        `calibration` is given. It is cloned; one that is already fitted goes in as
+        A classifier with ``predict_proba``, or with ``decision_function`` if
+        `calibration` is not None. It is cloned. Pass a model that is already fitted as
         ``sklearn.frozen.FrozenEstimator(model)``, or with ``cv="prefit"``.
     metric : str or Metric, default="f1"
         What to maximise; see `bestcut.decide`.
     average : {"macro", "micro"}, default="macro"
         With more than two classes: the mean of the metric over classes, each against
-        the rest; or one score of all rows and classes together, for which the most
+        the rest; or one score for all rows and classes together, for which the most
         probable class of each row is best. With two classes it is ignored, and the
         metric is that of the positive class.
     weights : array-like of shape (n_classes,), optional
         With more than two classes and "macro": the weight of each class in the mean, in
-        the order of the sorted classes; all the same if None.
+        the order of the sorted classes; equal weights if None.
     goal : Goal, optional
-        ``bestcut.goals.Quantile(0.1)``, say; the expected score if None.
+        What to maximise, for example ``bestcut.goals.Quantile(0.1)``; the expected
+        score if None.
     at_least : mapping of str or Metric to float or Certain, optional
-        The least expected value of other metrics, or what they must reach and how
-        surely; see `bestcut.decide`.
+        The least expected value of other metrics, or the value that they must reach
+        with some probability; see `bestcut.decide`.
     min_positives, max_positives : int, optional
         Bounds on the number of predicted positives in a batch.
     calibration : {"posterior", "sigmoid", "isotonic", "temperature"} or None
         ``"posterior"``, the default, calibrates out-of-fold scores with
-        `bestcut.calibrate`, and decides with the doubt that the labels leave about the
-        calibration. None takes the model's probabilities as they are. The others
-        calibrate with ``CalibratedClassifierCV``, without doubt; ``"temperature"``
-        needs scikit-learn 1.8.
+        `bestcut.calibrate`, and takes into account the doubt that the labels leave
+        about the calibration. None takes the model's probabilities as they are. The
+        others calibrate with ``CalibratedClassifierCV``, and ignore that doubt;
+        ``"temperature"`` needs scikit-learn 1.8.
     cv : int, splitter, iterable or "prefit", default=5
         How calibration and ``scope="fixed"`` split the training data. With
-        ``calibration="posterior"`` a row may be tested once at most, and ``"prefit"``
-        means that `estimator` is fitted already: it is used as it is, and all data
-        given to ``fit``, which it must not have been fitted on, calibrate it.
+        ``calibration="posterior"`` a row may be tested at most once. ``"prefit"`` means
+        that `estimator` is already fitted: it is used as it is, and all data given to
+        ``fit`` calibrate it. It must not have been fitted on these data.
     scope : {"batch", "fixed"}, default="batch"
-        Decide for each batch, or with one threshold for all; with more than two
-        classes, with one rule for all rows.
+        Decide for each batch, or with one threshold for all batches (with more than two
+        classes: with one rule for all rows).
     pos_label : int, float, bool or str, optional
         The positive class; the second of the sorted classes if None.
     n_draws : int, default=200
         How many maps ``calibration="posterior"`` draws.
     random_state : int, RandomState or None, default=0
         Seed of these draws; equal numbers give equal maps. With more than two classes
-        it is the seed of the first, and each class has the one after the last's.
+        it is the seed of the first class, and each further class has the next number.
     n_jobs : int, optional
         How many folds are fitted, or classes calibrated, at the same time.
 
     Attributes
     ----------
     estimator_ : estimator
-        The fitted model, calibrated if asked for; with ``calibration="posterior"`` the
-        model itself, fitted on all rows.
+        The fitted model, calibrated if asked for. With ``calibration="posterior"`` it
+        is the model itself, fitted on all rows.
     calibration_ : Calibration, or list of Calibration
-        What the labels say about its scores, with ``calibration="posterior"``; with
-        more than two classes, about the scores of each class against the rest.
+        With ``calibration="posterior"``: what the labels say about the scores; with
+        more than two classes, a list for the scores of each class against the rest.
     threshold_ : float
         The threshold of ``scope="fixed"``: rows with this probability or a larger one
-        are positive. Of all that make the same cut it is 1/2, or halfway.
+        are positive. Of all thresholds that make the same cut, it is 1/2 if possible,
+        and otherwise the one halfway.
     rule_ : RowRule
         The rule of ``scope="fixed"`` with more than two classes; see
         `bestcut.multiclass.MulticlassDecision.rule`.
@@ -145,29 +147,29 @@ class ExpectedMetricClassifier(DecisionClassifier):
     -----
     The probabilities must be calibrated; see `bestcut.calibration_check`.
 
-    Weights of instances reach the inner estimator, but the metric counts every row as
-    one, and so does ``calibration="posterior"``, but for rows of weight 0, which it
-    leaves out: its probabilities are those of the population that the rows are a
-    sample of, whatever weights the model learned with. Weights that balance classes do
-    no harm then; weights that turn the sample into another population are not
-    accounted for. A model that is already fitted has no use for weights, and
-    ``calibration="posterior"`` refuses them with it.
+    Weights of instances reach the inner estimator, but the metric counts every row
+    equally. So does ``calibration="posterior"``, except that it leaves out rows of
+    weight 0: its probabilities are those of the population that the rows are a sample
+    of, whatever weights the model was fitted with. So weights that balance classes do
+    no harm, but weights that turn the sample into another population are not accounted
+    for. A model that is already fitted cannot use weights, and
+    ``calibration="posterior"`` refuses them for such a model.
 
-    ``calibration="posterior"`` takes the model that is fitted on all rows to score as
-    those of the folds do, as ``CalibratedClassifierCV(ensemble=False)`` does. New
+    ``calibration="posterior"`` assumes that the model fitted on all rows scores like
+    the models of the folds, as ``CalibratedClassifierCV(ensemble=False)`` does. New
     scores beyond all out-of-fold scores get the probabilities at the end of their
     range. A few such scores are normal, and `predict` and `predict_proba` say nothing
     about them; `decide` warns if there are more than chance explains.
 
-    With more than two classes each class is calibrated against the rest, and a row's
+    With more than two classes, each class is calibrated against the rest, and a row's
     probabilities are the means of the classes' draws, divided by their sum. Decisions
-    and distributions are for these means: the doubt about them is in `calibration_`,
-    whose maps draw a class's probabilities from its scores, and not in the intervals.
+    and distributions are for these means. The doubt about them is not in the intervals;
+    it is in `calibration_`, whose maps draw a class's probabilities from its scores.
     A ``decision_function`` must have a column for each class.
 
-    ``OneVsRestClassifier`` compares the scores of the classifiers that it is given, and
-    never asks what they predict. Around this one, whose metric it would ignore, it is
-    met with a warning; pass y with all its classes instead.
+    ``OneVsRestClassifier`` compares the scores of its classifiers, and never calls
+    their ``predict``. It would ignore the metric of this classifier, which therefore
+    warns if it is fitted inside one. Pass y with all its classes instead.
 
     Examples
     --------
@@ -182,8 +184,9 @@ class ExpectedMetricClassifier(DecisionClassifier):
     >>> model.decide(X[200:]).distribution()
     F1 0.64, 90% between 0.38 and 0.86
 
-    That allows for what two hundred labels leave open about the probabilities. If they
-    are taken as they are, the interval is narrower than it should be:
+    This interval includes the doubt that two hundred labels leave about the
+    probabilities. If the model's probabilities are taken as they are, the interval is
+    narrower than it should be:
 
     >>> _ = model.set_params(calibration=None).fit(X[:200], y[:200])
     >>> model.decide(X[200:]).distribution()
@@ -281,7 +284,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
             self._fix(probabilities)
 
     def _fix(self, probabilities: Probabilities) -> None:
-        """Set what decides new rows one by one."""
+        """Set the threshold or the rule that decides new rows one by one."""
         if self._has_many_classes:
             self.rule_ = self._decide_classes(probabilities, self.classes_).rule()
         else:
@@ -292,7 +295,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
         return len(self.classes_) > 2
 
     def _scores(self, model: Any, X: Any) -> FloatArray:
-        """Return scores as for two classes, or a column of them for each of more."""
+        """Return one column of scores for two classes, or a column for each class."""
         if len(model.classes_) > 2:
             return class_scores(model, X)
         return super()._scores(model, X)
@@ -347,7 +350,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
         return list(found)
 
     def _check_parameters(self, n_classes: int) -> None:
-        """Say what is wrong with them before anything is fitted."""
+        """Refuse wrong parameters before anything is fitted."""
         check_option(self.scope, _SCOPES, name="scope")
         if self._is_prefit and not self._draws_maps:
             raise errors.prefit_without_posterior()
@@ -405,7 +408,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
         return threshold_between(below, cut, 0.5)
 
     def _untied(self, probabilities: Probabilities, low: int, high: int) -> Decision:
-        """Return the best decision that takes all of a tie or nothing of it."""
+        """Return the best decision that takes all rows of a tie or none of them."""
         decision = self._decide(probabilities, low, high)
         assert decision.threshold is not None  # a metric of counts has one
         means = _means(probabilities)
@@ -448,7 +451,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
         )
 
     def decide(self, X: Any) -> Decision | MulticlassDecision:
-        """Decide for a batch, with everything a `bestcut.Decision` says.
+        """Decide for a batch, and return the whole decision.
 
         Parameters
         ----------
@@ -458,16 +461,16 @@ class ExpectedMetricClassifier(DecisionClassifier):
         Returns
         -------
         Decision or MulticlassDecision
-            It is made for this batch whatever `scope` is. With two classes its
+            It is made for this batch, whatever `scope` is. With two classes, its
             ``labels`` are True for the positive class, and with
             ``calibration="posterior"`` its distribution includes the doubt about the
-            calibration. With more its ``labels`` are classes.
+            calibration. With more classes, its ``labels`` are classes.
 
         Warns
         -----
         UserWarning
-            With ``calibration="posterior"``, if more scores are beyond those that
-            calibrated the model than chance explains.
+            With ``calibration="posterior"``, if more scores than chance explains lie
+            beyond the scores that calibrated the model.
         """
         scores = self._new_scores(X)
         if self._draws_maps:
@@ -529,8 +532,8 @@ class ExpectedMetricClassifier(DecisionClassifier):
         Returns
         -------
         ndarray of shape (n, n_classes)
-            In the order of ``classes_``. With ``calibration="posterior"`` the means of
-            what `decide` decides with.
+            In the order of ``classes_``. With ``calibration="posterior"`` they are the
+            means of the draws that `decide` uses.
         """
         if not self._draws_maps:
             own: FloatArray = super().predict_proba(X)

@@ -32,14 +32,15 @@ class ExpectedMetricMultilabelClassifier(
     """Predict the label sets with the best expected average score.
 
     With ``average="samples"`` each row is decided by itself. With ``"macro"`` and
-    ``"micro"`` a batch is decided as a whole: the labels of a row depend on the others.
+    ``"micro"`` a batch is decided as a whole: the labels of a row depend on the other
+    rows.
 
     Parameters
     ----------
     estimator : estimator
         A multi-label classifier with ``predict_proba``: one-vs-rest, chains, trees,
-        forests, neighbours, perceptrons, ``MultiOutputClassifier``. It is cloned; one
-        that is already fitted goes in as ``sklearn.frozen.FrozenEstimator(model)``.
+        forests, neighbours, perceptrons, ``MultiOutputClassifier``. It is cloned. Pass
+        a model that is already fitted as ``sklearn.frozen.FrozenEstimator(model)``.
     metric : str or Metric, default="f1"
         What to maximise.
     average : {"samples", "macro", "micro"}, default="samples"
@@ -119,7 +120,7 @@ class ExpectedMetricMultilabelClassifier(
         values = np.unique(Y.data if hasattr(Y, "tocsr") else np.asarray(Y))
         if not np.isin(values, (0, 1)).all():
             raise errors.other_values(name="Y", values=values.tolist())
-        self._decide(np.zeros((0, 1)))  # what is wrong with the metric, say it now
+        self._decide(np.zeros((0, 1)))  # a wrong metric is refused here
         self.estimator_ = clone(self.estimator).fit(X, Y, **params)
         self.n_labels_ = int(np.shape(Y)[1])
         self.classes_ = [np.array([0, 1])] * self.n_labels_
@@ -150,13 +151,13 @@ class ExpectedMetricMultilabelClassifier(
         Returns
         -------
         ndarray of shape (n, n_labels)
-            Whatever form the inner model returns.
+            The same form for every inner model.
         """
         check_is_fitted(self, "estimator_")
         return _probability_matrix(self.estimator_, self.estimator_.predict_proba(X))
 
     def decide(self, X: Any) -> MultilabelDecision:
-        """Decide for a batch, with what a `bestcut.multilabel` decision says.
+        """Decide for a batch, and return the whole decision.
 
         Parameters
         ----------
@@ -197,8 +198,8 @@ class ExpectedMetricMultilabelClassifier(
 def _probability_matrix(model: Any, found: Any) -> FloatArray:
     """Return a column for each label, from either form of `predict_proba`.
 
-    Some models return a matrix, others a list with a matrix for each label, whose
-    columns are the classes seen: one of them only, if the label never varied.
+    Some models return a matrix. Others return a list with a matrix for each label,
+    whose columns are the classes seen: only one if the label never varied.
     """
     if not isinstance(found, list):
         return np.asarray(found, dtype=np.float64)

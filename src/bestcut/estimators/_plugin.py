@@ -17,21 +17,21 @@ from bestcut.metrics import Metric, get
 class PluginThresholdClassifier(DecisionClassifier):
     """Predict with the threshold that had the best metric on held-out labels.
 
-    For two classes; `ExpectedMetricClassifier` takes more.
+    It is for two classes; `ExpectedMetricClassifier` takes more.
 
-    The empirical utility maximisation (EUM) of Koyejo et al. (2014) and Narasimhan et
-    al. (2014), which the paper compares with: tune the threshold on labels that the
-    model was not fitted on, over every value that separates its scores. By default all
-    rows tune it, by cross-validation, and all rows fit the model. The papers fit on
-    one half of the data and tune on the other, which is ``cv="holdout"``: both the
-    model and the threshold then know half as much.
+    This is the empirical utility maximisation (EUM) of Koyejo et al. (2014) and
+    Narasimhan et al. (2014), which the paper compares with: it tunes the threshold on
+    labels that the model was not fitted on, over every value that separates its scores.
+    By default all rows tune the threshold, by cross-validation, and all rows fit the
+    model. The papers fit on one half of the data and tune on the other half, which is
+    ``cv="holdout"``: the model and the threshold then each learn from half the data.
 
     Parameters
     ----------
     estimator : estimator
-        A classifier with ``predict_proba`` or ``decision_function``. It is cloned; one
-        that is already fitted goes in as ``sklearn.frozen.FrozenEstimator(model)``, and
-        all of the data given to ``fit`` tune the threshold then.
+        A classifier with ``predict_proba`` or ``decision_function``. It is cloned. Pass
+        a model that is already fitted as ``sklearn.frozen.FrozenEstimator(model)``;
+        then all data given to ``fit`` tune the threshold.
     metric : str or Metric, default="f1"
         What to maximise: any metric, whether or not it satisfies the ranking principle.
     cv : int, splitter, iterable or "holdout", default=5
@@ -54,7 +54,8 @@ class PluginThresholdClassifier(DecisionClassifier):
     threshold_ : float
         Rows with this score or a larger one are positive.
     best_score_ : float
-        The metric on the scores that tuned it; too good by as much as was tuned.
+        The metric on the scores that tuned the threshold. It is too optimistic for new
+        data.
     classes_ : ndarray of shape (2,)
         The class labels.
     n_features_in_, feature_names_in_
@@ -62,9 +63,9 @@ class PluginThresholdClassifier(DecisionClassifier):
 
     Notes
     -----
-    Weights given as ``sample_weight`` count in the metric, too. Among thresholds that
-    are equally good, the one nearest to 1/2 is taken (to 0, for a decision function),
-    and between two scores one halfway, if 1/2 is not between them.
+    Weights given as ``sample_weight`` also count in the metric. Among thresholds that
+    are equally good, the one nearest to 1/2 is taken (to 0, for a decision function).
+    Between two scores it is halfway, if 1/2 is not between them.
 
     See Also
     --------

@@ -1,15 +1,15 @@
-"""What a decision is to make large: the mean score, or something more cautious.
+"""What a decision maximises: the mean score, or something more cautious.
 
-For every goal here some top-k prediction is optimal, if it is for the mean. Take two
-instances, the less probable one predicted positive and the other not, and exchange
-them. If their labels agree nothing changes; if not, it is more probable that the
-exchange adds a true positive than that it takes one away. So for a metric f that never
-falls when TP rises, P(f >= c) does not fall, whatever c: among predictions of k
-positives, the score of the top-k is *stochastically* the largest.
+For every goal here, some top-k prediction is optimal if one is optimal for the mean.
+Take two instances, of which the less probable one is predicted positive and the other
+is not, and exchange them. If their labels agree, nothing changes. If not, it is more
+probable that the exchange adds a true positive than that it takes one away. So for a
+metric f that never falls when TP rises, P(f >= c) does not fall, for any c: among
+predictions of k positives, the score of the top-k is *stochastically* the largest.
 
 - ``ProbAtLeast(c)`` is that probability.
-- ``Quantile(q)`` is at least c exactly if P(f >= c) > 1 - q, so the largest quantile
-  that any prediction has, a top-k prediction has too.
+- ``Quantile(q)`` is at least c exactly if P(f >= c) > 1 - q, so some top-k prediction
+  has the largest quantile that any prediction has.
 - ``Mean()`` is the integral of P(f >= c): the paper's Main Result 1.
 
 The same argument keeps constraints on expected values simple: the top-k prediction is

@@ -11,18 +11,18 @@ from bestcut.scores import AnyPrediction, ScoreDistribution
 
 @dataclass(frozen=True)
 class Certain:
-    """A condition on the score of this batch, to hold with a probability.
+    """A condition that the score of this batch must meet with some probability.
 
-    As a value of `at_least` in `bestcut.decide`: the score of the batch is at least
-    `score` with at least this probability, where a number by itself asks it of the
-    expected score.
+    Use it as a value of `at_least` in `bestcut.decide`: the score of the batch must be
+    at least `score` with at least this probability. A number in its place is the least
+    *expected* score.
 
     Parameters
     ----------
     score : float
         The least score.
     probability : float, default=0.95
-        With which it is to be reached, strictly between 0 and 1.
+        The probability with which it must be reached, strictly between 0 and 1.
 
     Examples
     --------

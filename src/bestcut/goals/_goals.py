@@ -1,4 +1,4 @@
-"""The goals: what is asked of the distribution of a score."""
+"""The goals: numbers of the distribution of a score that are maximised."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from bestcut.scores import UtilityDistribution
 
 
 class Goal(ABC):
-    """A number that is drawn from the distribution of a score, to be made large."""
+    """A number of the distribution of a score, which is maximised."""
 
     @abstractmethod
     def describe(self, metric: AnyMetric) -> str:
-        """Return what the number is, in words."""
+        """Return in words what the number is."""
 
 
 class Question(NamedTuple):
@@ -28,11 +28,11 @@ class Question(NamedTuple):
     Attributes
     ----------
     utility : float or ndarray
-        What is to be reached: for each of many distributions, if it is an array.
+        The utility to reach; an array has one for each of many distributions.
     strictly : bool
-        Whether it is to be exceeded.
+        Whether the utility must be exceeded.
     probability : float
-        What the probability is to exceed.
+        The number that the probability must exceed.
     """
 
     utility: Any
@@ -87,7 +87,7 @@ class Mean(Goal):
     """
 
     def describe(self, metric: AnyMetric) -> str:
-        """Return what the number is, in words."""
+        """Return in words what the number is."""
         return "expected score" if metric.greater_is_better else "expected loss"
 
 
@@ -95,12 +95,12 @@ class Mean(Goal):
 class ProbAtLeast(DistributionGoal):
     """Maximise the probability that the metric reaches a score.
 
-    For a loss: the probability that it is at most that.
+    For a loss, it is the probability that the loss is at most that score.
 
     Parameters
     ----------
     score : float
-        What is to be reached.
+        The score to reach.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class ProbAtLeast(DistributionGoal):
         check_finite_real(self.score, name="score")
 
     def describe(self, metric: AnyMetric) -> str:
-        """Return what the number is, in words."""
+        """Return in words what the number is."""
         least = "at least" if metric.greater_is_better else "at most"
         return f"probability of {least} {float(self.score):.15g}"
 
@@ -146,9 +146,8 @@ class ProbAtLeast(DistributionGoal):
 class Quantile(DistributionGoal):
     """Maximise the score that is exceeded with probability about 1 - q.
 
-    A small q is cautious: ``Quantile(0.05)`` makes the score as large as possible that
-    19 of 20 test sets reach. A quantile of a loss counts from the worse end too, and
-    is minimised.
+    A small q is cautious: ``Quantile(0.05)`` maximises the score that 19 of 20 test
+    sets reach. The quantile of a loss also counts from the worse end, and is minimised.
 
     Parameters
     ----------
@@ -170,7 +169,7 @@ class Quantile(DistributionGoal):
         check_share(self.q, name="q")
 
     def describe(self, metric: AnyMetric) -> str:
-        """Return what the number is, in words."""
+        """Return in words what the number is."""
         share = self.q if metric.greater_is_better else 1 - self.q
         return f"{100 * float(share):g}% quantile"
 

@@ -30,28 +30,30 @@ class Decisions:
         For each problem, how many are positive.
     threshold : ndarray of float or None
         For each problem, the smallest probability predicted positive; inf if none is.
-        None for a `bestcut.RowUtility`: its best rows are no cut of the probabilities.
+        None for a `bestcut.RowUtility`: its best rows are not a cut of the
+        probabilities.
     expected_score : ndarray of float
         For each problem, the expected metric of its labels.
     error : ndarray of float
         For each problem, a bound on the numerical error of `expected_score`.
     gap : ndarray of float
-        For each problem: every allowed prediction's expected score (with another goal:
-        goal value) is at most this one's plus `error` plus `gap`, proved (a loss: at
-        least this one's less both).
+        For each problem, a proved bound: no allowed prediction has an expected score
+        (with another goal: a goal value) above this decision's plus `error` plus `gap`.
+        For a loss, none has one below this decision's minus both.
     gap_scope : str
         ``"predictions"``: the gaps hold for all allowed predictions. ``"cuts"``: the
-        metric could not be shown never to fall when TP rises, for these sizes, and the
-        gaps hold for the cuts of each ranking.
+        gaps hold only for the cuts of each ranking, because it could not be proved that
+        the metric never falls when TP rises, for these sizes.
     metric : Metric or RowUtility
         What was maximised (a loss: minimised).
     goal : Goal
-        What was made large in each problem; the expected score unless another goal was
+        What was maximised in each problem; the expected score unless another goal was
         given.
     goal_value : ndarray of float
-        For each problem, its value: the expected score, a probability or a quantile.
+        For each problem, the value of the goal: the expected score, a probability or a
+        quantile.
     groups : ndarray or None
-        What each problem is called, if `groups` were given: the different ones, sorted.
+        The name of each problem, if `groups` were given: the different groups, sorted.
     """
 
     labels: Any

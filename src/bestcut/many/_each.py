@@ -82,10 +82,10 @@ def decide_each(
     Parameters
     ----------
     y_proba : array-like of shape (rows, columns), sparse matrix, or of shape (n,)
-        Calibrated probabilities. What a sparse matrix does not hold has probability 0,
-        and is never predicted positive. With `groups`, one probability per instance, or
-        `bestcut.UncertainProbabilities`, whose draws are averaged over in each problem.
-        Or a list with an array of two classes for each column, as the
+        Calibrated probabilities. Entries that a sparse matrix does not hold have
+        probability 0, and are never predicted positive. With `groups`, one probability
+        per instance, or `bestcut.UncertainProbabilities`, whose draws are averaged over
+        in each problem. Or a list with an array of two classes for each column, as the
         ``predict_proba`` of scikit-learn's MultiOutputClassifier returns it.
     metric : str, Metric or RowUtility, default="f1"
         What to maximise in each problem; as for `decide`. The amounts of a RowUtility
@@ -93,14 +93,14 @@ def decide_each(
     axis : {1, 0}, default=1
         Decide each row (1) or each column (0).
     groups : array-like of shape (n,), optional
-        Which problem an instance belongs to, in any order.
+        The problem that each instance belongs to, in any order.
     goal, at_least
-        What to make large, and conditions on other metrics, in each problem; as for
+        What to maximise, and conditions on other metrics, in each problem; as for
         `decide`.
     min_positives, max_positives : int or array-like of int, optional
         Bounds on the number of positives in each problem: one for all, or one for each,
-        in the order of the problems (of groups: sorted). A problem that has fewer
-        instances than `min_positives` is taken whole.
+        in the order of the problems (groups are sorted). If a problem has fewer
+        instances than `min_positives`, all of them are positive.
     n_jobs : int, default=1
         How many threads.
 
@@ -115,8 +115,10 @@ def decide_each(
     ------
     InfeasibleError
         If some problem has no prediction that satisfies `at_least`; ``problem`` is the
-        first. What is left empty has no precision, which counts as 0; with
-        ``{bestcut.metrics.Precision(zero_division=1.0): 0.9}`` it satisfies any.
+        first such problem. The precision of a problem without predicted positives is
+        0/0, which counts as 0; with
+        ``{bestcut.metrics.Precision(zero_division=1.0): 0.9}`` it counts as 1, which
+        satisfies any condition.
 
     Examples
     --------
@@ -133,7 +135,7 @@ def decide_each(
     >>> bestcut.decide_each(p, groups=query).expected_score
     array([0.64, 0.37])
 
-    As many as the precision of each row allows; the second is left empty:
+    As many positives as the precision of each row allows; the second row has none:
 
     >>> precise = {bestcut.metrics.Precision(zero_division=1.0): 0.6}
     >>> P = [[0.9, 0.7, 0.1], [0.3, 0.3, 0.05]]
@@ -210,7 +212,7 @@ def _by_name(names: NDArray[Any]) -> Callable[[int], str]:
 def _decide_rows(
     y_proba: Any, utility: RowUtility, axis: int, groups: Any, bounds: tuple[Any, Any]
 ) -> Decisions:
-    """Decide where every row has amounts of its own."""
+    """Decide where every row has its own amounts."""
     if holds_draws(y_proba):
         raise errors.list_of_draws()
     if hasattr(y_proba, "tocsr"):
@@ -312,7 +314,7 @@ def _decide_drawn_groups(
 
 
 class _Facts(NamedTuple):
-    """What is kept of a decision; it holds the laws of its counts, which are large."""
+    """What is kept of a decision, without the laws of its counts, which are large."""
 
     labels: BoolArray
     n_positive: int
@@ -354,7 +356,7 @@ def decide_drawn(
 ) -> DrawnDecisions:
     """Decide each of some problems whose probabilities are known as draws.
 
-    `called` says what a problem is called, if it must be refused.
+    `called` gives the name of a problem, for an error.
     """
 
     def facts(
@@ -470,7 +472,7 @@ def _refuse_unmet(
         p[:size] = rows.take(np.array([i]), size)[0]
         low, high = (min(int(limit[i]), size) for limit in limits)
         try:
-            # It may be satisfied by less than the rounding of another algorithm.
+            # Another algorithm may find it satisfied, by less than its rounding.
             one = task.decide(p, low, high)
         except InfeasibleError as refusal:
             raise errors.infeasible_problem(
@@ -566,7 +568,7 @@ def _together(
     low: CountArray,
     high: CountArray,
 ) -> _Found:
-    """Look at every cut of every problem; nothing is left out but what is tied.
+    """Look at every cut of every problem.
 
     The first kernel is that of the metric, the others are those of the conditions.
     """
@@ -614,7 +616,7 @@ def _each_by_itself(
 
 
 def _labels(p: FloatArray, k: IndexArray, threshold: FloatArray) -> BoolArray:
-    """Return the k largest of each row; of a tie, the earliest."""
+    """Return the k largest of each row; among ties, the earliest."""
     labels: BoolArray = p >= threshold[:, None]
     tied = np.flatnonzero(np.count_nonzero(labels, axis=1) > k)
     if tied.size:

@@ -19,19 +19,19 @@ from bestcut.many._row_choice import Budgets, chosen
 class RowRule:
     """Decide each row by itself: the columns with the largest ``slope * p - cost``.
 
-    Made by `MulticlassDecision.rule` and `MultilabelDecision.rule`. It is what people
-    call class weights, with a price for each column, and no labels are needed to find
-    it. On the rows that it was found for it repeats the decision, but for rows that are
-    all but indifferent.
+    Made by `MulticlassDecision.rule` and `MultilabelDecision.rule`. The slopes are what
+    others call class weights; here each column also has a cost, and no labels are
+    needed to find either. On the rows that the rule was found on, it repeats the
+    decision, except for rows where two choices are almost equally good.
 
     Attributes
     ----------
     slope, cost : ndarray of float, shape (columns,)
-        What a hit is worth in each column, and what a prediction costs.
+        The worth of a hit in each column, and the cost of a prediction.
     per_row : (int, int)
         How many columns a row takes, at least and at most.
     classes : ndarray or None
-        What the columns are called; None: a row takes a set of columns, and the rule
+        The names of the columns. If None, a row takes a set of columns, and the rule
         returns labels in the shape of its input.
 
     Examples

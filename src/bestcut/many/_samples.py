@@ -69,8 +69,9 @@ def decide_from_samples(
 ) -> SampledDecision:
     """Choose the labels with the best mean metric over draws of the label vector.
 
-    For labels that depend on each other, which probabilities alone cannot tell: draws
-    from classifier chains, ensembles, Bayesian posteriors.
+    Use it for labels that depend on each other, which probabilities alone cannot
+    express. The draws may come from classifier chains, ensembles or Bayesian
+    posteriors.
 
     Parameters
     ----------
@@ -97,9 +98,9 @@ def decide_from_samples(
 
     Notes
     -----
-    The maximiser over all 2ⁿ label vectors for the distribution that the draws are;
-    exact in O(n³ + draws n). With many independent draws it tends to what `decide`
-    finds.
+    The result is the exact maximiser over all 2ⁿ label vectors, for the distribution
+    given by the draws, in time O(n³ + draws n). If labels are independent, it
+    approaches the result of `decide` as the number of draws grows.
 
     Examples
     --------

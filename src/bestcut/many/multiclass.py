@@ -1,7 +1,7 @@
 """One class for each row, for the best expected average of a metric over classes.
 
-``f1_score(y, y_pred, average="macro")`` of scikit-learn measures the same: the mean of
-the classes' scores, each class against the rest.
+``f1_score(y, y_pred, average="macro")`` of scikit-learn measures the same average: the
+mean of the scores of all classes, each class against the rest.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ class MulticlassDecision:
         The class of each row: its index, or its name from `classes`. A DataFrame of
         pandas or polars gives a Series, with its index.
     expected_score : float
-        Expected average metric of `labels`; with `also`, plus what that adds.
+        Expected average metric of `labels`, plus the part that `also` adds.
     error : float
         Bound on the numerical error of `expected_score`.
     gap : float
-        Every allowed choice of classes has an expected score of at most this one's plus
-        `error` plus `gap`, proved (a loss: at least this one's less both).
+        A proved bound: no allowed choice of classes has an expected score above this
+        decision's plus `error` plus `gap` (a loss: below this decision's minus both).
     gap_scope : str
-        ``"predictions"`` if that is proved for every choice of classes; ``"cuts"`` if
-        only for those that give a class its most probable rows, as in
+        ``"predictions"`` if the bound is proved for every choice of classes; ``"cuts"``
+        if it is proved only for choices that give a class its most probable rows, as in
         `bestcut.Decision`.
     each : ndarray of float, shape (classes,)
         Expected metric of each class against the rest.
@@ -62,9 +62,9 @@ class MulticlassDecision:
     metric : Metric
         What was maximised (a loss: minimised).
     average : str
-        Over what.
+        The average that was asked for, ``"macro"`` or ``"micro"``.
     classes : ndarray
-        What the classes are called.
+        The names of the classes.
     """
 
     labels: Any
@@ -98,8 +98,8 @@ class MulticlassDecision:
         -------
         ScoreDistribution
             Its mean is exact. The rest comes from 4,000 draws of a class for each row,
-            since the classes of a row exclude each other; ``quantile_error`` says how
-            much that leaves open.
+            since the classes of a row exclude each other; ``quantile_error`` is the
+            standard error that this leaves.
         """
         return ScoreDistribution(self._source, self.metric)
 
@@ -131,11 +131,12 @@ def decide(
     metric : str or Metric, default="f1"
         The metric of each class against the rest.
     average : {"macro", "micro"}, default="macro"
-        The mean over classes; or one score of all rows and classes together, for which
-        the most probable class of each row is best. The multi-class MCC and kappa and
-        the geometric mean of recalls are neither, and are refused as ``average=None``.
+        The mean over classes, or one score for all rows and classes together, for which
+        the most probable class of each row is best. The multi-class MCC and kappa, and
+        the geometric mean of recalls, are neither of these; ``average=None`` asks for
+        them, and is refused.
     classes : array-like of shape (classes,), optional
-        What the classes are called; their indices if not given.
+        The names of the classes; by default, their indices.
     weights : array-like of shape (classes,), optional
         The weight of each class in the mean; all the same if not given.
     also : dict, optional
@@ -148,9 +149,9 @@ def decide(
 
     Notes
     -----
-    The expected score is a mean over classes of expected scores, so that it depends on
-    the columns of `P` alone, and is exact, not a ratio of expectations. The classes of
-    a row exclude each other; rows are taken to be independent.
+    The expected score is the mean of the expected scores of all classes. Each of these
+    depends on one column of `P` alone, and is exact, not a ratio of expectations. The
+    classes of a row exclude each other; rows are taken to be independent.
 
     Examples
     --------
@@ -220,7 +221,7 @@ def expected_score(
     metric : str or Metric, default="f1"
         The metric of each class against the rest.
     classes : array-like of shape (classes,), optional
-        What the classes are called.
+        The names of the classes.
     weights : array-like of shape (classes,), optional
         The weight of each class in the mean.
 
@@ -257,14 +258,14 @@ def score_distribution(
     metric : str or Metric, default="f1"
         The metric of each class against the rest.
     classes : array-like of shape (classes,), optional
-        What the classes are called.
+        The names of the classes.
     weights : array-like of shape (classes,), optional
         The weight of each class in the mean.
 
     Returns
     -------
     ScoreDistribution
-        As that of `MulticlassDecision.distribution`.
+        Computed like that of `MulticlassDecision.distribution`.
 
     Examples
     --------
@@ -330,7 +331,7 @@ def _dense(given: Any) -> FloatArray:
 def _check_probabilities(P: Any) -> Any:
     """Return probabilities whose rows sum to 1."""
     if hasattr(P, "tocsr"):
-        entries_of(P, name="P")  # refuses what are no probabilities
+        entries_of(P, name="P")  # refuses entries that are not probabilities
         given, sums = P, np.asarray(P.sum(axis=1), dtype=np.float64).ravel()
     else:
         given = check_rows(P, name="P", refusal=errors.not_a_column_per_class)
@@ -344,7 +345,7 @@ def _check_probabilities(P: Any) -> Any:
 
 
 def _check_names(classes: Any, count: int) -> NDArray[Any]:
-    """Return what the classes are called."""
+    """Return the names of the classes."""
     if classes is None:
         return np.arange(count)
     names = np.asarray(classes)

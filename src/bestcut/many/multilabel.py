@@ -62,12 +62,12 @@ class MultilabelDecision:
         The predictions. Sparse input gives sparse labels; a DataFrame of pandas or
         polars gives one, with its index and names.
     expected_score : float
-        Expected average metric of `labels`; with `also`, plus what that adds.
+        Expected average metric of `labels`, plus the part that `also` adds.
     error : float
         Bound on the numerical error of `expected_score`.
     gap : float
-        Every allowed prediction's expected score is at most this one's plus `error`
-        plus `gap`, proved (a loss: at least this one's less both).
+        A proved bound: no allowed prediction has an expected score above this
+        decision's plus `error` plus `gap` (a loss: below this decision's minus both).
     gap_scope : str
         ``"predictions"`` or ``"cuts"``, as in `bestcut.Decision`.
     each : ndarray of float
@@ -76,7 +76,7 @@ class MultilabelDecision:
     metric : Metric
         What was maximised (a loss: minimised).
     average : str
-        Over what.
+        The average that was asked for.
     """
 
     labels: Any
@@ -90,7 +90,7 @@ class MultilabelDecision:
     _rule: RowRule | None = field(default=None, repr=False)
 
     def rule(self) -> RowRule:
-        """Return the rule that decides new rows one by one, of one with `per_row`.
+        """Return the rule that decides new rows one by one; it needs `per_row`.
 
         Returns
         -------
@@ -136,11 +136,11 @@ def decide(
     Parameters
     ----------
     Y_proba : array-like of shape (rows, columns) or list of UncertainProbabilities
-        Calibrated probability of each label of each instance; or draws of them, the
-        `bestcut.UncertainProbabilities` of each column; or a list with an array of two
-        classes for each label, as of scikit-learn's MultiOutputClassifier. With
-        `per_row` it may be a sparse matrix, and what that does not hold is never
-        predicted.
+        Calibrated probability of each label of each instance. Or draws of them: a list
+        with the `bestcut.UncertainProbabilities` of each column. Or a list with an
+        array of two classes for each label, as scikit-learn's MultiOutputClassifier
+        returns. With `per_row` it may be a sparse matrix; entries that it does not hold
+        are never predicted.
     metric : str or Metric, default="f1"
         What to maximise.
     average : {"samples", "macro", "micro"}, default="samples"
@@ -150,8 +150,8 @@ def decide(
         Bounds on the number of positives in each row, in each column, or in all.
     per_row : int or (int, int), optional
         For "macro" and "micro": how many labels each row is given, exactly, or at least
-        and at most. A row with fewer labels of positive probability takes what it has.
-        (For "samples" that is `min_positives` and `max_positives`.)
+        and at most. A row with fewer labels of positive probability takes all of these.
+        (For "samples", use `min_positives` and `max_positives`.)
     weights : array-like of shape (columns,), optional
         With `per_row` and "macro": the weight of each column in the mean.
     also : dict, optional
@@ -160,9 +160,9 @@ def decide(
     n_jobs : int, default=1
         How many threads.
     shared_draws : bool, default=False
-        Whether draw b of all columns belongs together: one calibration for all of
-        them, members of an ensemble. If not, each column has a calibration of its own,
-        and they are independent.
+        Whether draw b of all columns belongs together, as with one calibration for all
+        columns, or the members of an ensemble. If not, each column has its own
+        calibration, and these are independent.
 
     Returns
     -------
@@ -171,17 +171,18 @@ def decide(
 
     Notes
     -----
-    A mean of scores of separate problems is largest if each of them is, so rows (or
-    columns) are decided one by one, exactly. What an empty row is worth that is left
-    empty is the metric's `zero_division`: 0 as it stands, or 1 with
+    A mean of scores of separate problems is largest if each of the scores is largest,
+    so rows (or columns) are decided one by one, exactly. A row without positives that
+    is given no labels scores the metric's `zero_division`: 0 by default, or 1 with
     ``FBeta(zero_division=1.0)``.
 
     With `per_row` the rows couple the columns. An ascent finds the labels, and prices
-    of the rows a bound on all others, which is `gap`; see `docs/several-classes.md`.
+    of the rows give a bound on all other predictions, which is `gap`; see
+    `docs/several-classes.md`.
 
-    With draws, expected scores are means over them. For rows and for the whole, draws
-    of independent columns are combined: all combinations up to 1024 of them, beyond
-    that each column's in a random order, with a fixed seed.
+    With draws, expected scores are means over the draws. For rows and for the whole,
+    draws of independent columns are combined: all combinations if there are at most
+    1024, otherwise the draws of each column in a random order, with a fixed seed.
 
     Examples
     --------
@@ -286,10 +287,10 @@ def _decide_rows(
 
 
 def _rounding(found: Assignment) -> float:
-    """Return the gap where nothing but rounding is open.
+    """Return the gap where only rounding is left.
 
-    Of all entries as many are taken as must be, each row's largest: entry by entry they
-    are at least as probable as those of any other choice.
+    The largest entries of each row are taken, as many as must be taken: entry by entry
+    they are at least as probable as those of any other choice.
     """
     return 4 * EPS * float(np.abs(found.each).max(initial=0.0))
 
@@ -345,9 +346,9 @@ def expected_score(
     Y_pred : array-like of shape (rows, columns)
         The predictions, 0 and 1 or booleans.
     metric : str or Metric, default="f1"
-        What to expect.
+        The metric whose expected average is returned.
     average : {"samples", "macro", "micro"}, default="samples"
-        Over what.
+        What to average over, as in `decide`.
     shared_draws : bool, default=False
         Whether draw b of all columns belongs together, as in `decide`.
 
@@ -385,9 +386,9 @@ def score_distribution(
     Y_pred : array-like of shape (rows, columns)
         The predictions, 0 and 1 or booleans.
     metric : str or Metric, default="f1"
-        Whose distribution.
+        The metric whose distribution is returned.
     average : {"samples", "macro", "micro"}, default="samples"
-        Over what.
+        What to average over, as in `decide`.
     shared_draws : bool, default=False
         Whether draw b of all columns belongs together, as in `decide`.
 
@@ -400,9 +401,9 @@ def score_distribution(
 
     Notes
     -----
-    With draws of probabilities the distribution holds the chance in labels and the
-    doubt about the probabilities. In a mean over columns with maps of their own that
-    doubt averages out, like chance; with one map for all (``shared_draws=True``) it
+    With draws of probabilities, the distribution covers both chance in the labels and
+    doubt about the probabilities. In a mean over columns that each have their own maps,
+    the doubt averages out, like chance; with one map for all (``shared_draws=True``) it
     does not. Quantiles of means over rows, or over columns that share draws, take as
     long for each draw as for known probabilities.
 

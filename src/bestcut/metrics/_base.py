@@ -86,8 +86,8 @@ def _whole(x: Any) -> Any:
 def ratio(numerator: Any, denominator: Any, undefined: Any) -> Any:
     """Divide, with `undefined` in place of every division by 0.
 
-    `undefined` may be a function of no arguments, called only if it is needed: the
-    common case pays for one look.
+    `undefined` may be a function of no arguments, which is called only if it is needed,
+    so the common case costs only one check.
     """
     if np.all(denominator):
         return numerator / denominator
@@ -103,7 +103,7 @@ def _real_arrays(**values: Any) -> list[FloatArray]:
 class Trait(Enum):
     """What a metric declares about its structure, and a solver may require.
 
-    The value is how messages call it.
+    The value is its name in messages.
 
     Attributes
     ----------
@@ -128,11 +128,11 @@ class Trait(Enum):
         positives, the slope in TP is nowhere negative and convex in `n_pred`, and the
         utility at TP = 0 is convex or concave in `n_pred` below n/4 and above.
     COVERAGE
-        1 if TP is at least 1, and else 0.
+        1 if TP is at least 1, otherwise 0.
     FRACTIONAL_LINEAR
         A ratio of linear functions of (u, v, p), with coefficients c and d.
     WITHOUT_C3
-        Fractional-linear, and the numerator does not see the actual positives.
+        Fractional-linear, and the numerator does not depend on the actual positives.
     RATIONAL_D
         Fractional-linear, and d has a small common denominator.
     ONE_SIGN
@@ -165,7 +165,8 @@ class Metric(ABC):
     Attributes
     ----------
     name : str
-        How the metric is called in messages and, for the catalogue, looked up.
+        The name of the metric in messages; metrics of the catalogue are looked up by
+        it.
     greater_is_better : bool
         False for a loss, which `bestcut.decide` minimises.
     sign : float
@@ -177,11 +178,11 @@ class Metric(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """How the metric is called."""
+        """The name of the metric."""
 
     @property
     def label(self) -> str:
-        """How the metric is called in sentences and on axes."""
+        """The name of the metric in sentences and on axes."""
         return self.name
 
     @property
@@ -196,7 +197,7 @@ class Metric(ABC):
 
     @property
     def bound(self) -> float | None:
-        """A number that no absolute score exceeds, where one is known at once."""
+        """A number that no absolute score exceeds, or None if none is known."""
         return None
 
     @property
@@ -206,13 +207,13 @@ class Metric(ABC):
 
     @abstractmethod
     def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
-        """Evaluate without checks; what the solvers call."""
+        """Evaluate without checks; the solvers call this."""
 
     def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         """Evaluate without checks at the four cells.
 
-        Where cells are whole numbers and counts are not, only this way sees an empty
-        class as empty.
+        If the cells are whole numbers and the counts are not, only this method sees
+        that an empty class is empty.
         """
         return self.score(*counts_from_confusion(tp, fp, fn, tn))
 
@@ -264,7 +265,7 @@ class Metric(ABC):
 
 
 def remembered(function: Any, metric: Metric, *rest: Any) -> Any:
-    """Call a cached function, past its cache for a metric that cannot be hashed."""
+    """Call a cached function, without its cache if the metric cannot be hashed."""
     try:
         hash(metric)
     except TypeError:
@@ -273,7 +274,7 @@ def remembered(function: Any, metric: Metric, *rest: Any) -> Any:
 
 
 class Linear(Protocol):
-    """A metric with the trait `LINEAR`, as those see it who rely on the trait."""
+    """A metric with the trait `LINEAR`, as seen by code that relies on the trait."""
 
     def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         """Evaluate without checks at the four cells."""
@@ -283,7 +284,7 @@ class Linear(Protocol):
 
 
 class Affine(Protocol):
-    """A metric with the trait `AFFINE`, as those see it who rely on the trait.
+    """A metric with the trait `AFFINE`, as seen by code that relies on the trait.
 
     It is (alpha * tp + beta) / delta, none of the three depending on `tp`.
     """
@@ -317,7 +318,7 @@ def is_affine(metric: Metric) -> TypeGuard[Affine]:
 
 
 class Concave(Protocol):
-    """A metric with the trait `CONCAVE`, as those see it who rely on the trait."""
+    """A metric with the trait `CONCAVE`, as seen by code that relies on the trait."""
 
     def tangent(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> tuple[Any, Any, Any]:
         """Return the score, and its slopes in `tp` and in `n_pred`."""
@@ -447,9 +448,9 @@ class FractionalLinearMetric(Metric):
 def _without_tp(x: Coefficients, n_pred: Any, n_pos: Any, n: Any) -> Any:
     """Return x0 n + x2 n_pred + x3 n_pos, a linear function at TP = 0.
 
-    Coefficients of both signs that are not whole would cancel. As a sum over cells that
-    are nowhere negative they do not: over FP, FN and TN if all of these fit in, and
-    else over what TP has too much, with the value at TP taken as that of FP + FN - TN.
+    Coefficients of both signs that are not whole would cancel. A sum over cells that
+    are nowhere negative does not cancel: over FP, FN and TN if all of these fit in, and
+    else over the excess of TP, with the value at TP taken as that of FP + FN - TN.
     """
     x0, _, x2, x3 = map(float, x)
     whole = all(y == int(y) for y in (x0, x2, x3))
@@ -475,7 +476,7 @@ def _exact_sums(x0: Any, x2: Any, x3: Any) -> tuple[float, float, float]:
 
 @lru_cache(maxsize=256)
 def _structure(c: Coefficients, d: Coefficients) -> frozenset[Trait]:
-    """Return what a fractional-linear metric is like, by its coefficients."""
+    """Return the traits of a fractional-linear metric, from its coefficients."""
     own = {Trait.FRACTIONAL_LINEAR}
     if c[3] == 0:
         own.add(Trait.WITHOUT_C3)
@@ -512,14 +513,14 @@ _SMALL_DENOMINATOR = 1000
 
 
 def common_denominator(values: Coefficients) -> int:
-    """Return the least common denominator, reading a float as what it exactly is."""
+    """Return the least common denominator, taking the exact value of each float."""
     return math.lcm(*(Fraction(x).denominator for x in values))
 
 
 def _linear(like: Any, *terms: tuple[float, Any]) -> Any:
-    """Sum coefficient * count, skipping what is multiplied by 0 or 1.
+    """Sum coefficient * count, without multiplications by 0 or 1.
 
-    If nothing is left, the sum is 0 in the shape of `like`.
+    If no term is left, the sum is 0 in the shape of `like`.
     """
     total: Any = None
     for coefficient, count in terms:

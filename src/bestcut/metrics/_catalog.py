@@ -1,7 +1,7 @@
 """The metrics people are judged by, one definition each, and their names.
 
-A rate whose class is empty is 0/0. Every metric says what it takes then: the value of
-`zero_division` (0 unless given), in the place of the undefined rate.
+A rate whose class is empty is 0/0. Every metric then takes the value of `zero_division`
+(0 by default) in the place of the undefined rate.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from bestcut.metrics._rows import RowUtility
 
 
 class _Share(Metric):
-    """A score from -1 to 1, but for what stands for the rate of an empty class."""
+    """A score from -1 to 1, unless `zero_division` stands for an undefined rate."""
 
     zero_division: float | Literal["drop"]
 
@@ -68,7 +68,7 @@ class FBeta(_Share, FractionalLinearMetric):
         check_finite_real(self.beta, name="beta")
         check_finite_real(self.zero_division, name="zero_division")
         object.__setattr__(self, "beta", plain_number(self.beta))
-        if not 1e-100 < self.beta < 1e100:  # so that its square is a number too
+        if not 1e-100 < self.beta < 1e100:  # so that its square is positive and finite
             raise beta_out_of_range(self.beta)
 
     @property
@@ -220,7 +220,7 @@ def _of_classes(
     tn: Any,
     combine: Callable[[Any, Any], Any],
 ) -> Any:
-    """Return a sum of the rates of both classes, or what stands for an empty one."""
+    """Return a sum of the rates of both classes, with a substitute for empty ones."""
     positives, negatives = tp + fn, tn + fp
 
     def undefined() -> Any:
@@ -276,7 +276,7 @@ class BalancedAccuracy(_Share, AffineMetric):
 
     def undefined(self, n_pred: Any, n_pos: Any, n: Any) -> Any:
         """Return the value when a class does not occur."""
-        # Whichever class is left, the rate that can be computed is its own.
+        # The rate that can be computed is that of the class that does occur.
         rate = np.where(n_pos == 0, ratio(n - n_pred, n, 0.0), ratio(n_pred, n, 0.0))
         if self.zero_division == "drop":
             return rate
@@ -307,8 +307,8 @@ class FowlkesMallows(_DegenerateAffine):
     Parameters
     ----------
     zero_division : float, default=0.0
-        Value when nothing is predicted positive and nothing is positive; where only
-        one of the two is empty the other rate is 0 and so is the index.
+        Value when nothing is predicted positive and nothing is positive. If only one
+        of the two is empty, the other rate is 0, and so is the index.
 
     Examples
     --------
@@ -369,7 +369,7 @@ class CohenKappa(_DegenerateAffine):
     Parameters
     ----------
     zero_division : float, default=0.0
-        Value when predictions and labels are all of one and the same class.
+        Value when all predictions and all labels are of the same class.
 
     Examples
     --------
@@ -474,7 +474,8 @@ class Markedness(_Share, AffineMetric):
 class SquaredCountError(AffineMetric):
     """Squared error in counting (SEC), a loss: ((n_pred - n_pos) / n)².
 
-    Independent of TP, so any prediction of the right size is as good as a top-k one.
+    It does not depend on TP, so any prediction of the right size is as good as the
+    top-k prediction.
 
     Examples
     --------
@@ -605,10 +606,10 @@ class HMean(_RatesMetric):
 
 @dataclass(frozen=True)
 class QMean(_RatesMetric):
-    """Quadratic mean of the two error rates, taken from 1.
+    """Q-mean: one minus the mean square of the two error rates.
 
     The paper's Table 1 has ``1 - ((1 - TPR)² + (1 - TNR)²) / 2``; the literature takes
-    the root of the half sum. The catalogue calls them ``qmean`` and ``qmean_sqrt``.
+    the square root of the fraction. Their names here are ``qmean`` and ``qmean_sqrt``.
 
     Parameters
     ----------
@@ -679,7 +680,7 @@ _ALIASES = {"dice": "f1"}
 _NAMED = _CATALOG | {alias: _CATALOG[name] for alias, name in _ALIASES.items()}
 _F_BETA = re.compile(r"f(\d+(\.\d+)?(e[+-]?\d+)?)", re.ASCII)
 
-# What people may call them elsewhere; only ever used to suggest the right name.
+# Names of these metrics elsewhere, which are used only to suggest the right name.
 _HINTS = {
     "am": "balanced_accuracy",
     "f_1": "f1",
@@ -704,13 +705,13 @@ _HINTS = {
 
 
 def names(*, aliases: bool = True) -> list[str]:
-    """Return the names that `get` knows; it knows ``f`` with any other beta, too.
+    """Return the names that `get` knows; it also knows ``f`` with any other beta.
 
     Parameters
     ----------
     aliases : bool, default=True
-        Whether second names are in the list: ``dice`` for ``f1``. Without them every
-        metric is there once, by its own name.
+        Whether second names are in the list, such as ``dice`` for ``f1``. Without
+        them, every metric is listed once, by its own name.
 
     Returns
     -------

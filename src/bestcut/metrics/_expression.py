@@ -1,9 +1,9 @@
 """A metric from a formula in text, read without running any of it.
 
-Only these get through: the counts ``tp fp fn tn n n_pred n_pos``, numbers,
-``+ - * / **``, parentheses, and ``sqrt min max abs``. The text is parsed to a tree
-whose every node is checked, and the tree is evaluated with NumPy; nothing is ever
-passed to ``eval``. A `Worth` may hold names of columns besides.
+Only these are allowed: the counts ``tp fp fn tn n n_pred n_pos``, numbers,
+``+ - * / **``, parentheses, and ``sqrt min max abs``. The text is parsed to a tree.
+Every node of the tree is checked, and the tree is evaluated with NumPy; nothing is ever
+passed to ``eval``. A `Worth` may also hold names of columns.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Pow: np.power,
 }
 _BRACKETS = re.compile(r"\[([^\[\]]+)\]")
-_SUM = "Every term must be a count times numbers or columns, as amount*tp - 5*fp."
+_SUM = "Every term must be a count times numbers or columns, as in amount*tp - 5*fp."
 _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.UAdd: np.positive,
     ast.USub: np.negative,
@@ -60,22 +60,22 @@ def from_expression(
     text : str
         A formula of the counts ``tp``, ``fp``, ``fn``, ``tn``, ``n``, ``n_pred`` and
         ``n_pos``, with numbers, ``+ - * / **``, parentheses, and ``sqrt``, ``min``,
-        ``max``, ``abs``. It may come from anyone: it is read, never run.
+        ``max``, ``abs``. It may come from anyone, because it is never run as code.
     name : str, optional
-        How messages call it; the formula itself if None.
+        The name of the metric in messages; the formula itself if None.
     zero_division : float, default=0.0
-        Its value where it divides by 0 or is otherwise no number.
+        Its value where the formula divides by 0 or is otherwise undefined.
 
     Returns
     -------
     Metric
-        A `FractionalLinear` or `LinearUtility` if the formula is one, which makes it
-        fast and its check a proof; otherwise a metric of its own.
+        A `FractionalLinear` or `LinearUtility` if the formula has that form, which is
+        fast and makes the check of the metric a proof; otherwise a `CustomMetric`.
 
     Raises
     ------
     ExpressionError
-        If there is anything else in the formula.
+        If the formula holds anything else.
 
     Examples
     --------
@@ -131,14 +131,17 @@ class Formula:
             "n_pred": tp + fp,
             "n_pos": tp + fn,
         }
-        with np.errstate(all="ignore"):  # what is no number is `zero_division`
+        with np.errstate(all="ignore"):  # undefined values become `zero_division`
             return _value(self.tree, counts) + 0.0 * tp
 
 
 def _parsed(text: str, *, columns: bool = False) -> ast.expr:
     """Return the tree of a formula, which may hold other names if they are columns."""
     if len(text) > _LONGEST:
-        msg = f"a formula may have {_LONGEST} characters; this one has {len(text)}."
+        msg = (
+            f"a formula may have at most {_LONGEST} characters; this one has "
+            f"{len(text)}."
+        )
         raise ExpressionError(msg)
     other = _OTHER.search(text)
     if other:
@@ -161,7 +164,7 @@ def _shown(text: str) -> str:
 
 
 def _not_allowed(text: str, part: str, *, columns: bool) -> ExpressionError:
-    more = " columns (in brackets if they are no plain word)," if columns else ""
+    more = " columns (in brackets unless a plain word)," if columns else ""
     msg = (
         f"the formula {_shown(text)} holds {_shown(part)}, which is not allowed. Use "
         f"{', '.join(_COUNTS)},{more} numbers, + - * / ** ( ), and "
@@ -258,7 +261,7 @@ _MEMBERS = {
 
 
 def _linear_form(node: ast.AST) -> tuple[_Linear, _Linear] | None:
-    """Return a numerator and a denominator, both linear, if the formula is that."""
+    """Return a linear numerator and denominator, if the formula is such a ratio."""
     match node:
         case ast.Constant(value=value):
             return _ONE.scaled(Fraction(value)), _ONE  # type: ignore[arg-type]
@@ -303,9 +306,10 @@ def _shares(tp: Fraction, fp: Fraction, fn: Fraction, tn: Fraction) -> Any:
 class Worth:
     """A formula of what rows are worth: counts times numbers and columns.
 
-    ``amount*tp - 5*fp`` is a sum over rows: a row that is TP brings its amount, one
-    that is FP costs 5. The name of a column that is no plain word, or that of a count,
-    is written in brackets: ``[amount in EUR]*tp``. A formula is read, never run.
+    ``amount*tp - 5*fp`` is a sum over rows: a row that is TP brings its amount, and a
+    row that is FP costs 5. Write the name of a column in brackets if it is not a plain
+    word, or if it is also the name of a count: ``[amount in EUR]*tp``. A formula is
+    never run as code.
 
     Parameters
     ----------
@@ -345,7 +349,7 @@ class Worth:
             if name not in known:
                 self._named.setdefault(name, name)
         self.columns = list(dict.fromkeys(self._named.values()))
-        self._terms(dict.fromkeys(self.columns, 1.0))  # refuses what is no such sum
+        self._terms(dict.fromkeys(self.columns, 1.0))  # refuses other formulas
 
     def _name_for(self, found: re.Match[str]) -> str:
         """Return a name that stands for a column in brackets."""
@@ -371,14 +375,14 @@ class Worth:
         Raises
         ------
         ExpressionError
-            If it is no sum of counts, or no finite number in some row.
+            If it is not a sum of counts, or is not finite in some row.
         """
         cells = self._terms(columns).cells
         for amounts in cells:
             bad = ~np.isfinite(amounts)
             if np.any(bad):
                 at = f" in row {int(np.argmax(bad)) + 1}" if np.ndim(bad) else ""
-                raise self._refusal(what=f"is no finite number{at}", cure="Change it.")
+                raise self._refusal(what=f"is not finite{at}", cure="Change it.")
         tp, fp, fn, tn = (x if np.ndim(x) else float(x) for x in cells)
         return RowUtility(tp, fp, fn, tn, name=self.text)
 
@@ -388,7 +392,7 @@ class Worth:
             name: np.asarray(columns[column], dtype=np.float64)
             for name, column in self._named.items()
         }
-        with np.errstate(all="ignore"):  # what is no number is refused later
+        with np.errstate(all="ignore"):  # undefined values are refused later
             found = self._value(self._tree, values)
         if found.cells is None:
             cure = f"Use {', '.join(_COUNTS)}."
@@ -439,7 +443,7 @@ class Worth:
                 return b.each(lambda x: function(a.constant, x))
             case ast.Mult() | ast.Div() if b.cells is None:
                 return a.each(lambda x: function(x, b.constant))
-        raise self._refusal(what="is no sum of counts times numbers and columns")
+        raise self._refusal(what="is not a sum of counts times numbers and columns")
 
 
 @dataclass(frozen=True)

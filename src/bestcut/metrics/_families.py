@@ -1,4 +1,4 @@
-"""Families with constants of your own, and metrics from your own callable."""
+"""Families of metrics with your own constants, and metrics from your own callable."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class FractionalLinear(FractionalLinearMetric):
     Parameters
     ----------
     c, d : tuple of four numbers
-        Floats, ints or `fractions.Fraction`; the paper's Algorithm 2 (solver
-        ``"quadratic"``) wants d exactly rational with small denominators.
+        Floats, ints or `fractions.Fraction`. The paper's Algorithm 2 (solver
+        ``"quadratic"``) needs a d that is exactly rational with small denominators.
     zero_division : float, default=0.0
         Value where the denominator is 0.
     name : str, default="fractional_linear"
-        How messages call it.
+        The name of the metric in messages.
 
     Examples
     --------
@@ -79,15 +79,15 @@ class FractionalLinear(FractionalLinearMetric):
 class LinearUtility(AffineMetric):
     """What the four outcomes are worth, summed over the instances.
 
-    Costs are negative worths. The unit is yours: money, minutes, lives. Every instance
-    of a kind is worth the same; where amounts differ, see `bestcut.RowUtility`.
+    Costs are negative. You choose the unit: money, minutes, lives. Every instance of a
+    kind is worth the same; if amounts differ between rows, see `bestcut.RowUtility`.
 
     Parameters
     ----------
     tp, fp, fn, tn : float, default=0.0
         Worth of one instance of each kind.
     name : str, default="linear_utility"
-        How messages call it.
+        The name of the metric in messages.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class LinearUtility(AffineMetric):
         return sum(others, first)
 
     def absolute(self) -> LinearUtility:
-        """Return the utility whose worths are the absolute ones."""
+        """Return the utility with the absolute values of the four worths."""
         tp, fp, fn, tn = (abs(float(x)) for x in (self.tp, self.fp, self.fn, self.tn))
         return LinearUtility(tp, fp, fn, tn)
 
@@ -140,11 +140,11 @@ class LinearUtility(AffineMetric):
 
 @dataclass(frozen=True)
 class Coverage(Metric):
-    """Whether a label is hit at least once: 1 if TP is at least 1, and else 0.
+    """Whether a label is hit at least once: 1 if TP is at least 1, otherwise 0.
 
-    Averaged over the columns of `bestcut.multilabel.decide` with ``per_row``, the share
-    of labels that some row is rightly given. It is not in the catalogue: by itself it
-    is best if everything is predicted.
+    The average over the columns of `bestcut.multilabel.decide` with ``per_row`` is the
+    share of labels that at least one row is rightly given. It is not in the catalogue,
+    because by itself it is best to predict everything.
 
     Examples
     --------
@@ -215,7 +215,7 @@ class CustomMetric(Metric):
             raise
         undefined = None if self.form == "rates" else self.zero_division
         if undefined is None and not any(np.any(cell) for cell in cells):
-            undefined = np.nan  # nothing to score: nobody need say what it is worth
+            undefined = np.nan  # without instances, the callable may be undefined
         return check_custom_values(
             values,
             cells[0].shape,
@@ -233,14 +233,14 @@ class CustomMetric(Metric):
         return np.ndim(value) == 0
 
     def unchecked(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-        """Return what the callable makes of the cells."""
+        """Return the value of the callable at the cells."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.function(*self._arguments(tp, fp, fn, tn).values())
 
     def _arguments(
         self, tp: FloatArray, fp: FloatArray, fn: FloatArray, tn: FloatArray
     ) -> dict[str, FloatArray]:
-        """Return what the callable is given, by name."""
+        """Return the arguments of the callable, by name."""
         if self.form == "counts":
             return {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
         if self.form == "uvp":
@@ -262,22 +262,23 @@ def from_counts(
     smooth: bool = False,
     greater_is_better: bool = True,
 ) -> CustomMetric:
-    """Make a metric of a callable on counts ``(tp, fp, fn, tn)``: the paper's Psi.
+    """Make a metric from a callable on counts ``(tp, fp, fn, tn)``: the paper's Psi.
 
     Parameters
     ----------
     function : callable
-        Vectorised: takes four float arrays of one shape, returns an array of it.
-        Must not change its arguments.
+        A vectorised function: it takes four float arrays of one shape, and returns an
+        array of that shape. It must not change its arguments.
     name : str, default="custom"
-        How messages call it.
+        The name of the metric in messages.
     zero_division : float, optional
-        Value where the callable divides by 0. Without it, that is an error.
+        Value where the callable divides by 0. Without it, a division by 0 is an error.
     smooth : bool, default=False
-        Only for a callable that cannot be followed (see Notes): promise that it extends
-        to counts that are not whole numbers and changes gradually, so that few of them
-        stand for many. What rests on the promise is not proved: ``gap`` is infinite. A
-        promise that is found broken is not believed, with a warning.
+        Only for a callable that cannot be followed (see Notes). You promise that the
+        callable also takes counts that are not whole numbers, and changes gradually, so
+        that a few counts stand for many. Results that rest on the promise are not
+        proved: ``gap`` is infinite. If the promise is found broken, it is ignored, with
+        a warning.
     greater_is_better : bool, default=True
         False for a loss, to be minimised.
 
@@ -290,8 +291,9 @@ def from_counts(
     Arithmetic, roots, powers, ``np.minimum``, ``np.maximum``, ``np.abs``,
     comparisons and ``np.where`` are followed: bounds on the callable are found by
     calling it with intervals and discs in the place of arrays. Anything else, such as a
-    function of SciPy, is not, and every cut is looked at with exact distributions. A
-    Python ``if``, ``max`` or ``and`` does not work on arrays, and is refused.
+    function of SciPy, is not followed, and every cut is then computed with exact
+    distributions. A Python ``if``, ``max`` or ``and`` does not work on arrays, and is
+    refused.
 
     Examples
     --------
@@ -312,14 +314,15 @@ def from_rates(
     smooth: bool = False,
     greater_is_better: bool = True,
 ) -> CustomMetric:
-    """Make a metric of a callable on ``(tpr, tnr, p)``: the paper's Gamma.
+    """Make a metric from a callable on ``(tpr, tnr, p)``: the paper's Gamma.
 
     Parameters
     ----------
     function : callable
-        Vectorised: takes three float arrays of one shape, returns an array of it.
+        A vectorised function: it takes three float arrays of one shape, and returns an
+        array of that shape.
     name : str, default="custom"
-        How messages call it.
+        The name of the metric in messages.
     zero_division : float, default=0.0
         The rate of a class that does not occur. The callable itself must be finite.
     smooth, greater_is_better : bool
@@ -349,17 +352,18 @@ def from_uvp(
     smooth: bool = False,
     greater_is_better: bool = True,
 ) -> CustomMetric:
-    """Make a metric of a callable on ``(u, v, p)``: the paper's Phi.
+    """Make a metric from a callable on ``(u, v, p)``: the paper's Phi.
 
     Parameters
     ----------
     function : callable
-        Vectorised: takes three float arrays of one shape, returns an array of it. The
-        shares carry rounding: guard a root with ``np.maximum(..., 0)``.
+        A vectorised function: it takes three float arrays of one shape, and returns an
+        array of that shape. The shares are rounded: guard a root with
+        ``np.maximum(..., 0)``.
     name : str, default="custom"
-        How messages call it.
+        The name of the metric in messages.
     zero_division : float, optional
-        Value where the callable divides by 0. Without it, that is an error.
+        Value where the callable divides by 0. Without it, a division by 0 is an error.
     smooth, greater_is_better : bool
         As in `from_counts`.
 

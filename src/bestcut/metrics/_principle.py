@@ -2,8 +2,9 @@
 
 The paper's Main Result 1: a metric that never falls when TP rises, at equal numbers of
 predicted and actual positives, is maximised in expectation by some top-k prediction.
-Fractional-linear metrics are decided by algebra, for every n, unless a pole gets in the
-way; others on the whole lattice of confusion matrices of up to `n_max` instances.
+For fractional-linear metrics without a pole in the way, algebra decides this for every
+n. For other metrics, it is checked on the whole lattice of confusion matrices of up to
+`n_max` instances.
 """
 
 from __future__ import annotations
@@ -119,8 +120,8 @@ class MetricCheck:
         Strictly better when TPR and TNR both rise: TPR/TNR monotonicity.
     agreement_monotonic : bool
         Never worse when one instance moves from a wrong cell (FP, FN) to a right one
-        (TP, TN). The law of such a score is found by bisection, and the best cut for
-        its quantiles by bounds.
+        (TP, TN). The distribution of such a score is found by bisection, and the best
+        cut for its quantiles is found by bounds.
     prp : bool or None
         Whether an optimal top-k prediction always exists; None if TP can hurt but no
         probabilities were found for which every top-k prediction is beaten.
@@ -157,11 +158,11 @@ def check_metric(metric: str | Metric, *, n_max: int = 24) -> MetricCheck:
     Parameters
     ----------
     metric : str or Metric
-        A name of the catalogue or a metric.
+        The name of a metric, or a metric.
     n_max : int, default=24
-        Every confusion matrix of 1 to `n_max` instances is looked at. For a
-        fractional-linear metric whose denominator does not change sign the verdict on
-        TP holds for every n; ``n_checked`` says which it is.
+        Every confusion matrix of 1 to `n_max` instances is checked. For a
+        fractional-linear metric whose denominator does not change sign, the verdict on
+        TP holds for every n. ``n_checked`` says for which n the verdict holds.
 
     Returns
     -------
@@ -391,11 +392,11 @@ def require_ranking(metric: Metric, *, way_out: str, role: str = "metric") -> No
     Parameters
     ----------
     metric : Metric
-        What is to be maximised.
+        What to maximise.
     way_out : str
-        What to do instead, in a sentence that fits the place.
+        What to do instead, in a sentence.
     role : str, default="metric"
-        What the metric is called there.
+        What the message calls the metric.
     """
     check = check_metric(metric)
     if not check.prp:

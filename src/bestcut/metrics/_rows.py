@@ -1,4 +1,4 @@
-"""What the outcomes are worth where every row has amounts of its own."""
+"""What the outcomes are worth where every row has its own amounts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Worths(NamedTuple):
     tn: FloatArray
 
     def of(self, labels: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """Return what predicted rows bring if they are positive, and if they are not.
+        """Return what each row brings if it is positive, and if it is negative.
 
         Parameters
         ----------
@@ -38,20 +38,20 @@ class Worths(NamedTuple):
 class RowUtility:
     """What the four outcomes of each row are worth, summed over the rows.
 
-    As `bestcut.metrics.LinearUtility`, but any of the four may have a number for each
-    row: the amount of a payment, the cost of a visit. `bestcut.decide`,
+    It is like `bestcut.metrics.LinearUtility`, but any of the four may have a number
+    for each row: the amount of a payment, the cost of a visit. `bestcut.decide`,
     `bestcut.decide_each`, `bestcut.expected_score` and `bestcut.score_distribution`
-    take it. It is no metric of the confusion matrix: equal counts may be worth more or
-    less, so the best prediction is no cut of the probabilities but of the expected
-    gains p (tp - fn) + (1 - p) (fp - tn).
+    take it. It is not a metric of the confusion matrix, because equal counts may be
+    worth more or less. So the best prediction is not a cut of the probabilities, but a
+    cut of the expected gains p (tp - fn) + (1 - p) (fp - tn).
 
     Parameters
     ----------
     tp, fp, fn, tn : float or array-like, default=0.0
-        Worth of each outcome: one number for all rows, or one for each row, in the
-        shape of the probabilities. Costs are negative.
+        Worth of each outcome: one number for all rows, or one number for each row, in
+        the shape of the probabilities. Costs are negative.
     name : str, default="row_utility"
-        How messages call it.
+        Its name in messages.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class RowUtility:
 
     @property
     def label(self) -> str:
-        """How it is called in sentences and on axes."""
+        """Its name in sentences and on axes."""
         return self.name
 
     def worths(self, shape: tuple[int, ...], *, of: str = "y_proba") -> Worths:
@@ -150,5 +150,5 @@ class RowUtility:
         return f"RowUtility({', '.join([*parts, f'name={self.name!r}'])})"
 
 
-#: What a score may be the value of.
+#: Everything that can give a score.
 AnyMetric: TypeAlias = Metric | RowUtility

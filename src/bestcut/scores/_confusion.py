@@ -32,11 +32,11 @@ class CellIntervals(NamedTuple):
 
 
 class ConfusionDistribution:
-    """What the confusion matrix will be, as far as calibrated probabilities tell.
+    """What the confusion matrix will be, by calibrated probabilities.
 
     Made by `bestcut.expected_confusion` and `bestcut.Decision.confusion`. TP and FN
-    are independent if probabilities are known, not if they are drawn; FP and TN are
-    what is left of the predicted positives and negatives.
+    are independent if probabilities are known, but not if they are drawn. FP and TN are
+    the rest of the predicted positives and negatives.
 
     Attributes
     ----------

@@ -44,7 +44,7 @@ class Surprise:
     observed : float
         The score that was seen.
     prob_lower, prob_higher : float
-        Probability of a score at most, and at least, as large.
+        Probability of a score at most as large, and at least as large.
     p_value : float
         Twice the smaller of the two, at most 1.
     verdict : str
@@ -62,7 +62,7 @@ class Surprise:
 
 
 class ScoreDistribution:
-    """What a metric will be, as far as calibrated probabilities tell.
+    """What a metric will be, by calibrated probabilities.
 
     Made by `bestcut.score_distribution` and `bestcut.Decision.distribution`.
 
@@ -73,18 +73,19 @@ class ScoreDistribution:
     mean, std : float
         Its expected value and standard deviation.
     std_labels, std_calibration : float
-        Where that comes from: chance in the labels, and doubt about the probabilities
-        (0 if they are known). Their squares add up to that of `std`.
+        The parts of `std` that come from chance in the labels, and from doubt about the
+        probabilities (0 if they are known). Their squares add up to the square of
+        `std`.
     error : float
         Bound on the numerical error of `mean`.
     probability_error : float
-        Bound on the numerical error of probabilities. A quantile is one of a level
-        within it.
+        Bound on the numerical error of probabilities. A returned quantile is the
+        quantile of some level within this error.
     value_error : float
         Bound on the numerical error of quantiles as values: a few units in the last
         place, and the width of a bin if a metric that is not monotonic has more than
-        eight million values; of a RowUtility's total, how far amounts that are moved
-        to a grid may take it. Of an average of scores, see `bestcut.multilabel`.
+        eight million values. For the total of a RowUtility, it bounds the effect of
+        moving amounts to a grid. For an average of scores, see `bestcut.multilabel`.
     """
 
     def __init__(self, source: ScoreSource, metric: AnyMetric) -> None:
@@ -101,8 +102,8 @@ class ScoreDistribution:
     def at_mean(self) -> ScoreDistribution:
         """Return the same with the mean probabilities, as if they were known.
 
-        What chance in the labels alone does, without doubt about the probabilities; the
-        same distribution if they are known.
+        It shows the effect of chance in the labels alone, without doubt about the
+        probabilities. If these are known, it is the same distribution.
 
         Returns
         -------
@@ -163,8 +164,8 @@ class ScoreDistribution:
         Parameters
         ----------
         q : float or array-like
-            Levels from 0 to 1; 0 and 1 give the ends of what is possible, up to
-            probabilities of 1e-20.
+            Levels from 0 to 1; 0 and 1 give the lowest and the highest possible score,
+            up to probabilities of 1e-20.
 
         Returns
         -------
@@ -176,11 +177,11 @@ class ScoreDistribution:
         return np.array(flat).reshape(levels.shape) if levels.ndim else flat[0]
 
     def quantile_error(self, q: float) -> float:
-        """Return the standard error of a quantile, of there being so many draws.
+        """Return the standard error of a quantile, due to the number of draws.
 
-        Half the distance between the quantiles of levels that are a standard error
-        below and above, or in proportion where that is nearly 0 or 1; 0 for known
-        probabilities.
+        It is half the distance between the quantiles of levels that are a standard
+        error below and above; near levels of 0 and 1 the distance is scaled. It is 0
+        for known probabilities.
 
         Parameters
         ----------
@@ -219,8 +220,9 @@ class ScoreDistribution:
     def interval(self, level: float = 0.9) -> tuple[float, float]:
         """Return the range in which the score will be with this probability.
 
-        As much may lie below as above, at most ``(1 - level) / 2``. Scores have steps,
-        so the range holds at least `level`, and more if they are large.
+        The probabilities of a score below and above the range are each at most
+        ``(1 - level) / 2``. Scores have steps, so the range holds at least `level`, and
+        more if the steps are large.
 
         Parameters
         ----------
@@ -235,14 +237,14 @@ class ScoreDistribution:
         return self._quantile((1 - share) / 2), self._quantile((1 + share) / 2)
 
     def prob_at_least(self, score: float) -> float:
-        """Return the probability to reach a score: of one at least as good.
+        """Return the probability of a score that is at least as good.
 
-        For a loss, that is at most as large.
+        For a loss, it is the probability of a loss that is at most as large.
 
         Parameters
         ----------
         score : float
-            What is to be reached; a value that is the same but for rounding reaches it.
+            The score to reach; a value that differs only by rounding reaches it.
 
         Returns
         -------
@@ -286,12 +288,13 @@ class ScoreDistribution:
         )
         word = next(word for limit, word in words if p_value > limit)
         good = as_good < as_bad
-        share, side = (as_good, "as good") if good else (as_bad, "as bad")
+        share, side = (as_good, "good") if good else (as_bad, "bad")
         low, high = self.interval()
         seen, mean, low_, high_ = _alike(high - low, observed, self.mean, low, high)
         return (
             f"{self.metric.label} {seen} {word}: {mean} was expected, 90% between "
-            f"{low_} and {high_}, and a score {side} has probability {share:.2g}"
+            f"{low_} and {high_}, and a score at least as {side} has probability "
+            f"{share:.2g}"
         )
 
     def sample(self, size: int, rng: int | np.random.Generator) -> FloatArray:
@@ -323,7 +326,7 @@ class ScoreDistribution:
 
 
 def _alike(width: float, *values: float) -> list[str]:
-    """Write numbers with the digits that tell the ends of an interval apart."""
+    """Write numbers with the digits that separate the ends of an interval."""
     if not 0.0 < width < np.inf:
         return [f"{value:.4g}" for value in values]
     decimals = int(np.clip(1 - np.floor(np.log10(width)), 0, 15))

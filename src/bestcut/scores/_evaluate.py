@@ -44,16 +44,16 @@ def expected_score(
         The predictions, 0 and 1 or booleans: from a threshold, from a rule, from
         another model.
     metric : str, Metric or RowUtility, or a list of them, default="f1"
-        What to expect.
+        The metric or metrics whose expected score is returned.
 
     Returns
     -------
     float or dict of str to float
-        The expected score; for a list of metrics, by their names.
+        The expected score; for a list of metrics, a dict of them by name.
 
     See Also
     --------
-    score_distribution : how far the score may be from that.
+    score_distribution : how far the score may be from the expected score.
 
     Examples
     --------
@@ -90,21 +90,21 @@ def score_distribution(
     y_pred : array-like of shape (n,)
         The predictions, 0 and 1 or booleans.
     metric : str, Metric or RowUtility, or a list of them, default="f1"
-        Whose distribution.
+        The metric or metrics whose distribution is returned.
 
     Returns
     -------
     ScoreDistribution or dict of str to ScoreDistribution
         With ``mean``, ``std``, ``quantile``, ``interval``, ``prob_at_least``,
-        ``surprise`` and ``sample``; for a list of metrics, by their names.
+        ``surprise`` and ``sample``; for a list of metrics, a dict of them by name.
 
     Notes
     -----
     The distribution is exact up to rounding: a score depends on two independent counts,
     whose distributions are known. ``probability_error`` bounds what is lost. The total
-    of a `bestcut.RowUtility` is exact for up to 17 rows, and where all amounts are
-    multiples of one unit that fit on a grid; otherwise ``value_error`` says how far its
-    quantiles may be off.
+    of a `bestcut.RowUtility` is exact for up to 17 rows, and also if all amounts are
+    multiples of one unit and fit on a grid. Otherwise ``value_error`` says how far off
+    its quantiles may be.
 
     Examples
     --------
@@ -163,9 +163,9 @@ def _prediction(
 
 
 def _scores(y_proba: Any, y_pred: Any) -> Callable[[AnyMetric], ScoreDistribution]:
-    """Return what gives the distribution of a metric of these predictions.
+    """Return a function that gives the distribution of a metric of these predictions.
 
-    Only amounts of rows need the rows; for all other metrics they are counted once.
+    Only a RowUtility needs the rows; for all other metrics the rows are counted once.
     """
     p, labels = _checked(y_proba, y_pred)
     counted = cache(lambda: _prediction(p, labels))

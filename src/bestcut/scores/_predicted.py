@@ -1,4 +1,4 @@
-"""What every result that holds a prediction can tell of its score."""
+"""What every result with a prediction can tell about its score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between which probabilities the best cut is, and the cut itself."""
+"""The probabilities between which the best cut lies, and the cut itself."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from bestcut.search import (
 from bestcut.summary._bins import BINS, between, bin_of, geometry
 from bestcut.summary._table import BinTable
 
-_LISTED = 1 << 16  # a bin with more is on no side whose law must be exact
+_LISTED = 1 << 16  # no side whose law must be exact has a bin with more scores
 _FEW = 2  # intervals that are compared with, instead of looking up bins
 
 
@@ -47,14 +47,14 @@ class Cut(Predicted):
     n_positive : int
         How many are predicted positive.
     n_tied : int
-        How many of those whose probability is the threshold are positive: the earliest,
-        as far as there is an order.
+        How many of the instances whose probability equals the threshold are positive.
+        The earliest of them are, if they have an order.
     expected_score : float
         Expected metric of the prediction.
     error : float
         Bound on the numerical error of `expected_score`.
     gap, gap_scope : float, str
-        What other predictions could gain beyond `error` at most, proved, and which
+        A proved bound on what other predictions could gain beyond `error`, and which
         predictions these are; as in `bestcut.Decision`.
     metric : Metric
         What was maximised (a loss: minimised).
@@ -81,7 +81,7 @@ class Cut(Predicted):
         y_proba : array-like of shape (m,)
             The probabilities of the chunk.
         tied_before : int, default=0
-            How many probabilities equal to the threshold came in chunks before this.
+            How many probabilities in earlier chunks were equal to the threshold.
 
         Returns
         -------
@@ -112,7 +112,7 @@ class Cut(Predicted):
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """Which scores a bracket asks for; small, and safe to send to other processes.
+    """The scores that a bracket needs; it is small, to be sent to other processes.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class Window:
         return self.inside(check_probabilities(y_proba))
 
     def inside(self, p: FloatArray) -> FloatArray:
-        """Return those of some checked probabilities that lie in the window."""
+        """Return the checked probabilities that lie in the window."""
         if self.low.size <= _FEW:
             ends = zip(self.low.tolist(), self.high.tolist(), strict=True)
             parts = [between(p, low, high) for low, high in ends]
@@ -157,7 +157,7 @@ class Window:
 
 
 class Bracket:
-    """Where the best cut is, proved from a summary alone.
+    """Proved bounds on the best cut, from a summary alone.
 
     Attributes
     ----------
@@ -167,21 +167,22 @@ class Bracket:
         The threshold of the best cut lies between these probabilities, unless nothing
         is predicted positive.
     lower_bound, upper_bound : float
-        Between which the best expected score lies, proved.
+        Proved bounds on the best expected score.
     threshold : float
-        Predicting everything from this probability on has an expected score that the
-        bounds hold for too: good enough where a second pass is not worth it. inf if
-        nothing should be predicted positive, nan if no edge between bins is allowed.
+        The expected score of predicting everything from this probability on also lies
+        between the bounds. This threshold is good enough if a second pass is not worth
+        it. It is inf if nothing should be predicted positive, and nan if no edge
+        between bins is allowed.
     window : Window
         The scores that `refine` needs.
     n_wanted : int
-        How many they are.
+        How many scores `refine` needs.
 
     Notes
     -----
     The bounds are theorems about the metric's own formula, evaluated with outward
-    rounding; docs/bounds.md has them. For a callable that cannot be followed nothing is
-    left out: every score is wanted.
+    rounding; see docs/bounds.md. For a callable that cannot be followed, nothing can be
+    left out: every score is needed.
     """
 
     def __init__(self, table: BinTable, metric: Metric, low: int, high: int) -> None:
@@ -254,10 +255,10 @@ class Bracket:
         Parameters
         ----------
         y_proba : array-like of shape (m,)
-            What `select` returns for all the scores that were summed up, in any order;
-            more does no harm.
+            The result of `select` for all the scores that were summed up, in any order.
+            More scores do no harm.
         counts : array-like of shape (m,), optional
-            How often each of them occurs; once unless given.
+            How often each score occurs; by default, once.
 
         Returns
         -------
@@ -268,7 +269,7 @@ class Bracket:
         Raises
         ------
         ValueError
-            If scores are missing, or there are some that were never summed up.
+            If scores are missing, or if some were never summed up.
 
         Examples
         --------
@@ -337,7 +338,7 @@ class Bracket:
         expected[table.key] = table.count
         known = np.zeros(BINS, dtype=np.bool_)
         known[table.key] = ~self._wanted
-        # Bins that nobody asked for may be there in part; bins that were empty may not.
+        # Bins that were not asked for may be incomplete; empty bins must stay empty.
         wrong = np.flatnonzero((given != expected) & ~(known & (given < expected)))
         if wrong.size:
             shape, i = geometry(), wrong[-1]

@@ -20,13 +20,13 @@ _MOST = 1 << 53  # instances; counts are exact as floats up to here
 
 
 class ScoreSummary:
-    """What a decision needs to know of any number of scores, in about a megabyte.
+    """What a decision needs to know about any number of scores, in about a megabyte.
 
     Probabilities go into bins that are 0.4% wide, in p and in 1 - p; a bin keeps its
-    count and four moments. Summaries of chunks, files or machines merge into that of
-    everything, in any order, up to rounding: counts are exact, and sums of N numbers
-    carry errors of a few machine epsilons times the square root of N, of the bin's
-    width.
+    count and four moments. Summaries of chunks, files or machines merge, in any order,
+    into the summary of everything, up to rounding: counts are exact, and the error of a
+    sum of N numbers is a few machine epsilons times the square root of N, in units of
+    the bin's width.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class ScoreSummary:
         min_positives: int = 0,
         max_positives: int | None = None,
     ) -> Bracket:
-        """Say where the best cut is, and between which bounds its expected score.
+        """Return bounds on the best cut and on its expected score.
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class ScoreSummary:
         return BinTable(self._count, self._moments)
 
     def to_bytes(self) -> bytes:
-        """Return the summary as bytes, fewer than 1.4 million.
+        """Return the summary as fewer than 1.4 million bytes.
 
         Returns
         -------
@@ -236,7 +236,7 @@ class ScoreSummary:
 
 
 def _records(data: Any) -> Any:
-    """Return the records of stored bytes, refusing what no summary can hold."""
+    """Return the records of stored bytes, refusing numbers that no summary can hold."""
     records = np.frombuffer(_FORM.body(data, _wrong_size), dtype=_RECORD)
     if not _is_possible(records):
         raise errors.unreadable_summary(reason="it holds numbers that no scores have")

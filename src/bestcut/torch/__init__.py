@@ -1,6 +1,6 @@
-"""Masks for probability maps: tensors in, tensors out, on whatever device they are.
+"""Masks for probability maps: tensors in, tensors out, on any device.
 
-Needs PyTorch: ``pip install 'bestcut[torch]'``. On CUDA, where PyTorch brings Triton,
+Needs PyTorch: ``pip install 'bestcut[torch]'``. On CUDA, if PyTorch comes with Triton,
 maps are decided for Dice, F-beta and Jaccard without a sort and without leaving the
 device; everything else goes through the core on the CPU.
 

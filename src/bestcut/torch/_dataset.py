@@ -26,7 +26,7 @@ class DatasetCut:
     n_positive, n : int
         How many pixels are positive, and how many there are.
     cut : Cut
-        All that is known of the cut; see `bestcut.ScoreSummary`.
+        Everything else about the cut; see `bestcut.ScoreSummary`.
     """
 
     def __init__(self, cut: Cut) -> None:
@@ -35,7 +35,7 @@ class DatasetCut:
         self.expected_score, self.error = cut.expected_score, cut.error
 
     def __call__(self, probs: torch.Tensor) -> torch.Tensor:
-        """Return the masks of some maps; all pixels that tie at the cut are in."""
+        """Return the masks of some maps; they hold all pixels tied at the threshold."""
         if not isinstance(probs, torch.Tensor):
             raise errors.not_a_tensor(probs)
         return probs.detach().to(torch.float64) >= self.threshold
@@ -52,14 +52,14 @@ def decide_dataset(
 ) -> DatasetCut:
     """Choose the one threshold with the best expected metric over many maps together.
 
-    Scores over all pixels of all maps ("micro", "dataset-wise") are one problem. The
-    batches are gone through twice and one is held at a time.
+    A score over all pixels of all maps ("micro", "dataset-wise") makes them one
+    problem. The batches are read twice, and only one is in memory at a time.
 
     Parameters
     ----------
     batches : iterable of Tensor
-        Calibrated probabilities, in any shapes; what can be gone through twice, such as
-        a list or a loader, and gives the same again.
+        Calibrated probabilities, in any shapes. It must be possible to iterate over
+        them twice, with the same result, as with a list or a loader.
     metric : str or Metric, default="dice"
         What to maximise; as for `bestcut.decide`.
 

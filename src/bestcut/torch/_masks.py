@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 _BLOCK = 1 << 24  # pixels that go to the core together
-_PROVED = 1e-9  # what a mask may lose for it to be as good as the best
+_PROVED = 1e-9  # a mask that loses at most this counts as the best
 
 
 class MaskDecision:
@@ -37,13 +37,15 @@ class MaskDecision:
     error : Tensor of float64
         For each map, a bound on the numerical error of `expected_score`.
     gap : Tensor of float64
-        For each map: no other mask's expected score is more than this above, up to
-        `error`. More than 1e-9 only in a CUDA graph, for the odd map; see `check`.
+        For each map, a bound: no other mask has an expected score that is better by
+        more than this, up to `error`. It is above 1e-9 only in a CUDA graph, and there
+        only for a rare map; see `check`.
     n_positive : Tensor of int64
         For each map, how many pixels its mask has.
     threshold : Tensor of float64
-        For each map, the probability from which on pixels are in its mask; inf if none
-        is. Where several pixels have just that probability, the first ones may be in.
+        For each map, the smallest probability in its mask; inf if the mask is empty. If
+        several pixels have exactly that probability, only the first ones may be in the
+        mask.
     metric : Metric
         What was maximised.
     """
@@ -75,10 +77,10 @@ class MaskDecision:
         return torch.where(self._numbers.of("count") > 0, threshold, math.inf)
 
     def check(self) -> MaskDecision:
-        """Raise an error if a map held what is no probability; return the decision.
+        """Raise an error if a map has invalid probabilities; return the decision.
 
-        That waits for the device. It has been done already unless ``validate=False``
-        was said, or the masks were decided in a CUDA graph.
+        This waits for the device. It has already been done, unless ``validate=False``
+        was passed or the masks were decided in a CUDA graph.
         """
         _refuse(self._numbers.of("bad").cpu().numpy() > 0.0)
         return self
@@ -128,14 +130,14 @@ def decide_masks(
 ) -> MaskDecision:
     """Choose the mask with the best expected metric for each probability map.
 
-    Each map is a problem of its own, as in `bestcut.decide_each`. On a CUDA device
-    Dice, F-beta and Jaccard are decided there, from two reads of the maps and no sort;
-    other metrics, and bounds on the number of pixels, go through the CPU.
+    Each map is a problem of its own, as in `bestcut.decide_each`. On a CUDA device,
+    masks for Dice, F-beta and Jaccard are decided there, with two reads of the maps and
+    no sort. Other metrics, and bounds on the number of pixels, go through the CPU.
 
     Parameters
     ----------
     probs : Tensor of float32, float16, bfloat16 or float64
-        Calibrated probabilities; any dimensions besides those of a map.
+        Calibrated probabilities. There may be any dimensions besides those of a map.
     metric : str or Metric, default="dice"
         What to maximise for each map; as for `bestcut.decide`.
     dims : tuple of int, default=(-2, -1)
@@ -144,8 +146,9 @@ def decide_masks(
         Bounds on the number of pixels of each mask.
     validate : bool, optional
         Whether to wait for the device, and raise an error at once if a probability is
-        NaN or outside [0, 1]. If not given: unless a CUDA graph is being captured. The
-        masks of such maps mean nothing, and `MaskDecision.check` says so later.
+        NaN or outside [0, 1]. By default, True unless a CUDA graph is being captured.
+        If False, the masks of such maps mean nothing, and `MaskDecision.check` raises
+        the error later.
 
     Returns
     -------
@@ -264,9 +267,9 @@ def _begun(flat: torch.Tensor, metric: Metric) -> Job:
 def _settle(
     job: Job, flat: torch.Tensor, shape: tuple[int, ...], metric: Metric
 ) -> None:
-    """Wait for the device; refuse bad maps, and let the core decide what is not proved.
+    """Wait for the device; refuse bad maps, and let the core decide unproved ones.
 
-    Everything else has been done by then, since the device stands still meanwhile.
+    This comes last, because the device stands still in the meantime.
     """
     gap, bad = job.names["gap"], job.names["bad"]
     known = job.state.cpu().numpy()

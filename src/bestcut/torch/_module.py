@@ -24,10 +24,11 @@ class BestCutMasks(torch.nn.Module):
     output : {"masks", "multiclass"}, default="masks"
         ``"masks"``: a mask for each map. ``"multiclass"``: one class for each pixel, an
         int64 tensor without the dimension of classes. Each class has its own cut in
-        each image, and a pixel goes to the class for which its probability is largest
-        in proportion to that cut. So a pixel that one class claims goes to it; of
-        several that claim it, or if none does, the one that is farthest above, or least
-        below, its cut. A class that claims nothing in an image gets nothing there.
+        each image, and a pixel goes to the class whose probability is largest in
+        proportion to its cut. So a pixel that one class claims goes to this class. If
+        several classes claim it, or none does, it goes to the class that is farthest
+        above its cut, or least below it. A class that claims no pixel in an image gets
+        none there.
     classes : int, default=1
         The dimension of classes, for ``"multiclass"``.
     validate : bool, optional
@@ -74,7 +75,7 @@ class BestCutMasks(torch.nn.Module):
         threshold = found.threshold
         for d in own:
             threshold = threshold.unsqueeze(d)
-        # 0 of 0 is no claim: no class is preferred by it.
+        # A probability of 0 with a cut of 0 is not a claim.
         ratio = probs.detach().to(torch.float64) / threshold.clamp_min(1e-300)
         return ratio.argmax(dim=self.classes)
 

@@ -1,4 +1,4 @@
-"""Probabilities that are known only as draws: what people pass in."""
+"""Probabilities that are known only as draws, as users pass them in."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class UncertainProbabilities:
     """Probabilities that are themselves estimates: draws of what they may be.
 
     Every draw gives all instances a probability. One draw is right for the whole batch,
-    it is not known which: so errors that instances share do not average out.
-    `bestcut.decide` and all that takes probabilities takes these too, and averages over
-    the draws.
+    but it is not known which, so errors that instances share do not average out.
+    `bestcut.decide` and everything else that takes probabilities takes these too, and
+    averages over the draws.
 
-    Made by `bestcut.Calibration`, or from draws of your own: the members of an
-    ensemble, passes with dropout, a posterior.
+    Made by `bestcut.Calibration`, or from your own draws: the members of an ensemble,
+    passes with dropout, a posterior.
 
     Parameters
     ----------
@@ -39,8 +39,9 @@ class UncertainProbabilities:
     mean, std : ndarray of shape (n,)
         Mean and standard deviation of the draws, for each instance.
     one_ranking : bool
-        Whether all draws rank the instances alike. Then some cut of that ranking is
-        the best of all predictions; if not, a decision's ``gap`` says what may be lost.
+        Whether all draws rank the instances alike. If they do, some cut of that ranking
+        is the best of all predictions. If not, a decision's ``gap`` bounds what may be
+        lost.
 
     Examples
     --------
@@ -95,8 +96,8 @@ class UncertainProbabilities:
     def draws(self, first: int = 0, last: int | None = None) -> FloatArray:
         """Return the draws of instances `first` to `last` - 1.
 
-        All of them at once are n_draws times as many numbers as there are instances:
-        take a large batch in blocks.
+        All instances together have ``n_draws`` numbers each: take a large batch in
+        blocks.
 
         Parameters
         ----------
