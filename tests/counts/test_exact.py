@@ -400,7 +400,7 @@ def test_inputs_are_left_untouched_and_may_be_read_only():
         ([1 + FLOAT_EPS], InvalidProbabilityError, r"got y_proba\[0\] = 1\.0000000000"),
         ([-5e-324], InvalidProbabilityError, r"got y_proba\[0\] = -5e-324"),
         ([[0.9, 0.1]], ValueError,
-         r"must be 1-D; got shape \(1, 2\)\. Take the positive class's column"),
+         r"must be 1-D; got shape \(1, 2\)\. Pass the column of the positive class"),
         (np.zeros((2, 3)), ValueError, r"1-D; got shape \(2, 3\)\. For one class"),
         (0.5, ValueError, r"`y_proba` must be 1-D; got shape \(\)"),
         ([[0.1], [0.1, 0.2]], ValueError, r"`y_proba` must be a flat.*ragged rows"),

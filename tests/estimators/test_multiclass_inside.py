@@ -135,7 +135,7 @@ def test_tags_say_who_takes_more_than_two_classes():
 def test_who_asks_for_scores_alone_is_warned(outer, kind):
     name = "ExpectedMetricClassifier" if kind is batch else "PluginThresholdClassifier"
     message = (
-        f"look only at the scores of {name}, never at its predictions, so that its "
+        f"look only at the scores of {name}, never at its predictions, so its "
         "metric is ignored. Pass y with all its classes to ExpectedMetricClassifier"
     )
     for inner in (kind(GaussianNB()), make_pipeline(kind(GaussianNB()))):
