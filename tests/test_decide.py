@@ -158,7 +158,7 @@ BAD = {
     "zip": (zip([0.1], strict=True), TypeError, r"got zip\. Pass `list\(y_proba\)`"),
     "sparse": (csr_array([[0.1]]), TypeError, r"Pass `y_proba\.toarray\(\)`"),
     "lazy": (pl.LazyFrame({"p": [0.1]}), TypeError, r"Collect it first"),
-    "one row": ([[0.1, 0.2, 0.3]], ValueError, r"Flatten it with `np\.ravel\(y_proba"),
+    "one row": ([[0.1, 0.2, 0.3]], ValueError, r"flatten it with `np\.ravel\(y_proba"),
     "classes": (np.zeros((2, 3)), ValueError, r"multiclass.*multilabel.*decide_each"),
     "maps": (
         np.zeros((2, 3, 4, 4)),

@@ -133,7 +133,11 @@ def test_the_input_is_left_as_it_is():
         ({"y_true": ["a", "b", "a"]}, TypeError, r"`y_true` must hold real numbers"),
         ({"y_proba": [0, 1, 1.5]}, InvalidProbabilityError, r"y_proba\[2\] = 1\.5"),
         ({"y_proba": [0, 1, np.nan]}, InvalidProbabilityError, r"Drop or fill"),
-        ({"y_proba": [[0.1, 0.9]] * 3}, ValueError, r"`y_proba\[:, 1\]`"),
+        (
+            {"y_proba": [[0.1, 0.9]] * 3},
+            ValueError,
+            r"`np\.asarray\(y_proba\)\[:, 1\]`",
+        ),
         ({"n_bins": 0}, ValueError, r"`n_bins` must be at least 1; got 0\. Pass 1"),
         ({"n_bins": 2.0}, TypeError, r"`n_bins` must be a whole number; got 2\.0"),
         ({"n_bins": True}, TypeError, r"`n_bins` must be a whole number; got True"),

@@ -200,7 +200,7 @@ def test_probabilities_are_checked(function):
     with pytest.raises(bestcut.InvalidProbabilityError, match=r"y_proba\[0\] = nan"):
         function([np.nan], 0.5)
     with pytest.raises(
-        ValueError, match=r"column of the positive class: `y_proba\[:, 1\]`"
+        ValueError, match=r"positive class: `np\.asarray\(y_proba\)\[:, 1\]`"
     ):
         function([[0.5, 0.5]], 0.5)
     with pytest.raises(ValueError, match="`old` must be finite"):

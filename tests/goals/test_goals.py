@@ -150,7 +150,7 @@ REFUSED = {
     "a goal as bounds": (
         {"at_least": Quantile(0.1)},
         TypeError,
-        r"or to a `bestcut\.Certain`; got Quantile.* A goal is passed as `goal`",
+        r"or to a `bestcut\.Certain`; got Quantile.* Pass a goal as `goal`",
     ),
     "a quantile as bound": (
         {"at_least": {"precision": Quantile(0.1)}},

@@ -494,11 +494,13 @@ def test_the_comparison_notices_a_worse_decision():
 @pytest.mark.parametrize(
     ("given", "cure"),
     [
-        ([0.1, 0.2], "pass a flat array and `groups`; for one problem call `bestcut.d"),
+        ([0.1, 0.2], "pass a flat array and `groups`. For one problem call `bestcut.d"),
         (np.zeros((2, 1, 3, 3)), "pass `y_proba.reshape(-1, height * width)`, or call"),
     ],
 )
 def test_what_is_no_matrix_is_told_what_to_do(given, cure):
-    with pytest.raises(ValueError, match="must be 2-D, a problem in each row") as info:
+    with pytest.raises(
+        ValueError, match="must be 2-D, with one problem in each"
+    ) as info:
         bestcut.decide_each(given)
     assert cure in str(info.value)

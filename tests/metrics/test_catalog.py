@@ -411,7 +411,7 @@ def test_a_name_like_no_other_gets_the_list_only():
     [
         (None, "Known names: `bestcut.metrics.names()`."),
         (1, "Known names: `bestcut.metrics.names()`."),
-        (["f1"], "metrics are passed one at a time."),
+        (["f1"], "Pass one metric at a time."),
         (np.ones(3), "For amounts or weights of each row pass a `bestcut.RowUtility`"),
         (np.mean, "Wrap a callable with `bestcut.metrics.from_counts(function, "),
         (sklearn_metrics.f1_score, "Pass its name, 'f1'."),
