@@ -440,5 +440,5 @@ def test_the_comparison_with_draws_rejects_another_law():
 
 
 def test_one_row_is_told_what_to_do():
-    with pytest.raises(ValueError, match=r"For one row pass `\[Y_proba\]`. For one"):
+    with pytest.raises(ValueError, match=r"For one row pass `\[Y_proba\]`\. For one"):
         multilabel.decide([0.2, 0.4])
