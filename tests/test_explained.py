@@ -27,6 +27,11 @@ KINDS = {
 every_kind = pytest.mark.parametrize(("p", "metric"), KINDS.values(), ids=KINDS)
 
 
+def written(value, digits):
+    """Return a number as it is to be written: money with commas."""
+    return f"{value:,.2f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
+
+
 def rows_of(html):
     """Return the names and values of the table, in their order."""
     return dict(re.findall(r"<th[^>]*>(.*?)</th><td[^>]*>(.*?)</td>", html))
@@ -44,14 +49,16 @@ def test_the_interval_and_the_comparison_with_half_come_first(p, metric):
     )
     low, high = decision.distribution().interval(0.9)
     assert rows[expected] == (
-        f"{decision.expected_score:.6g}, 90% between {low:.4g} and {high:.4g}"
+        f"{written(decision.expected_score, 6)}, "
+        f"90% between {written(low, 4)} and {written(high, 4)}"
     )
     labels = (p.mean if p is DRAWS else p) >= 0.5
     score = bestcut.expected_score(p, labels, metric)
     more = score - decision.expected_score
     assert more < 0 or loss
     assert rows[half] == (
-        f"{score:.6g}, {abs(more):.4g} {'more' if loss else 'less'}, "
+        f"{written(score, 6)}, {written(abs(more), 4)} "
+        f"{'more' if loss else 'less'}, "
         f"{labels.sum()} positive"
     )
 
@@ -161,3 +168,22 @@ def test_decisions_and_curves_can_be_stored(p, metric):
     curve = pickle.loads(pickle.dumps(decision.curve))
     np.testing.assert_array_equal(curve.expected_score, decision.curve.expected_score)
     assert repr(pickle.loads(pickle.dumps(decision))) == repr(decision)
+
+
+def test_a_threshold_of_half_that_breaks_what_was_asked_is_said_to():
+    p = [0.9, 0.4, 0.4, 0.3, 0.1]
+    shown = bestcut.decide(p, "precision", at_least={"recall": 0.8})._repr_html_()
+    assert "1 positive; breaks a condition: expected recall 0.4" in shown
+    assert "(at least 0.8)" in shown
+    shown = bestcut.decide(p, "precision", at_least={"recall": 0.3})._repr_html_()
+    assert "breaks" not in shown
+    shown = bestcut.decide(p, "f1", min_positives=2)._repr_html_()
+    assert "1 positive; at least 2 asked" in shown
+
+
+def test_money_is_written_as_people_write_it():
+    euro = bestcut.metrics.LinearUtility(tp=1_000_000, fp=-100)
+    rows = rows_of(bestcut.decide([0.9, 0.4, 0.2], euro)._repr_html_())
+    expected = "1,499,850.00, 90% between 999,800.00 and 3,000,000.00"
+    assert rows["expected score"] == expected
+    assert rows["with threshold 0.5"] == "899,990.00, 599,860.00 less, 1 positive"

@@ -382,7 +382,10 @@ class Decision(Predicted):
     def _repr_html_(self) -> str:
         n, score = len(self.labels), self.distribution()
         low, high = score.interval(0.9)
-        expected = f"{self.expected_score:.6g}, 90% between {low:.4g} and {high:.4g}"
+        expected = (
+            f"{_number(self.expected_score, 6)}, "
+            f"90% between {_number(low, 4)} and {_number(high, 4)}"
+        )
         bounds = bounds_in_words(*self.bounds, n)
         rows = [
             (_MEAN.describe(self.metric), expected),
@@ -410,8 +413,21 @@ class Decision(Predicted):
         if abs(more) <= self.error:
             than = "the same"
         else:
-            than = f"{abs(more):.4g} {'more' if more > 0 else 'less'}"
-        return f"{score:.6g}, {than}, {other.n_pred} positive"
+            than = f"{_number(abs(more), 4)} {'more' if more > 0 else 'less'}"
+        words = f"{_number(score, 6)}, {than}, {other.n_pred} positive"
+        low, high = self.bounds
+        if not low <= other.n_pred <= high:
+            words += f"; {bounds_in_words(low, high, len(self.labels))} asked"
+        for one in self.conditions:
+            there = Condition.of(other, one.metric, one.wanted)
+            if there.reached < one.asked:
+                words += f"; breaks a condition: {there!r}"
+        return words
+
+
+def _number(value: float, digits: int) -> str:
+    """Write a score; large ones, such as money, as people write them."""
+    return f"{value:,.2f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
 
 
 def bounds_in_words(low: int, high: int, n: int) -> str:

@@ -218,7 +218,7 @@ def test_columns_that_cannot_be_used_are_refused_at_once(engine, evaluations, de
         ValueError, match=r"`column` 'P' is not known. Did you mean 'p'"
     ):
         call(df, "P", *by)
-    with pytest.raises(TypeError, match="`column` 'word' must hold numbers; it has "):
+    with pytest.raises(TypeError, match="`column` 'word' must hold numbers; it holds "):
         call(df, "word", *by)
     with pytest.raises(ValueError, match="`name` 'id' is a column already"):
         call(df, "p", *by, name="id")
@@ -332,5 +332,5 @@ def test_groups_that_cannot_be_used_are_refused(engine):
         engine.decide_each(df, "p", "query")
     with pytest.raises(TypeError, match="`by` must be the name of a column, or a list"):
         engine.decide_each(df, "p", [])
-    with pytest.raises(ValueError, match="`by` must not hold 'n', which the frame"):
+    with pytest.raises(ValueError, match="`by` must not hold 'n': the returned frame"):
         engine.decide_each(df.rename(columns={"id": "n"}), "p", "n")

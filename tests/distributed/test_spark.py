@@ -196,7 +196,9 @@ def test_columns_that_cannot_be_used_are_refused_at_once(
     call = getattr(engine, decide)
     with pytest.raises(ValueError, match=r"`column` 'q' is not known. Known: id, p"):
         call(df, "q", *by)
-    with pytest.raises(TypeError, match="'word' must hold numbers; it has type string"):
+    with pytest.raises(
+        TypeError, match="'word' must hold numbers; it holds type string"
+    ):
         call(df, "word", *by)
     with pytest.raises(ValueError, match="`name` 'ID' is a column already"):
         call(df, "p", *by, name="ID")

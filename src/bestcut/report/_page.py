@@ -75,7 +75,7 @@ def page_of(report: Report) -> str:
         specs=_spec("histogram", {}, config)
         + _maps_spec(maps, config)
         + _check_spec(report.truth, config),
-        caveats=_caveats(first, learned),
+        caveats=_caveats(first, learned, labels=report.truth is not None),
         data=_json(_data(report)),
         options=_options(scores),
         comparison_rows=_comparison_rows(cuts, first, others),
@@ -269,6 +269,12 @@ _MATCH = (
     "decision and every number here are wrong too, and nothing on this page can "
     "show it. Check this on cases whose outcome is known.",
 )
+_MATCHED = (
+    _MATCH[0],
+    "Of the cases given 30%, three in ten must turn out positive. If they do not, the "
+    "decision and every expected score here are wrong too. The labels above say how "
+    "well this holds for these cases.",
+)
 _ALIKE = (
     "The labelled cases are like these.",
     "The scores are from the same model, and a score means the same for these cases as "
@@ -302,9 +308,9 @@ _BOTH = (
 _THESE = ("The cut is for these cases.", "Another batch has another best threshold.")
 
 
-def _caveats(first: Scores, learned: str | None) -> str:
+def _caveats(first: Scores, learned: str | None, *, labels: bool) -> str:
     if first.known is None:
-        said = (_MATCH, _INDEPENDENT, _CHANCE, _THESE)
+        said = (_MATCHED if labels else _MATCH, _INDEPENDENT, _CHANCE, _THESE)
     else:
         said = (_ALIKE if learned else _DRAWN, _INDEPENDENT, _BOTH, _THESE)
     return "".join(
