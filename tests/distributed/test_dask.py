@@ -220,7 +220,7 @@ def test_columns_that_cannot_be_used_are_refused_at_once(engine, evaluations, de
         call(df, "P", *by)
     with pytest.raises(TypeError, match="`column` 'word' must hold numbers; it holds "):
         call(df, "word", *by)
-    with pytest.raises(ValueError, match="`name` 'id' is a column already"):
+    with pytest.raises(ValueError, match="`name` 'id' is already a column"):
         call(df, "p", *by, name="id")
     with pytest.raises(TypeError, match="`name` must be a string; got int"):
         call(df, "p", *by, name=3)

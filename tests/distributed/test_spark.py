@@ -200,7 +200,7 @@ def test_columns_that_cannot_be_used_are_refused_at_once(
         TypeError, match="'word' must hold numbers; it holds type string"
     ):
         call(df, "word", *by)
-    with pytest.raises(ValueError, match="`name` 'ID' is a column already"):
+    with pytest.raises(ValueError, match="`name` 'ID' is already a column"):
         call(df, "p", *by, name="ID")
     with pytest.raises(ValueError, match="`metric` 'f1x' is not known"):
         call(df, "p", *by, metric="f1x")
