@@ -99,7 +99,9 @@ def test_the_front_page_names_only_what_there_is():
         for part in name.removeprefix("bestcut.").split("."):
             if part == "torch" and find_spec("torch") is None:
                 break
-            thing = getattr(thing, part) if part != "bestcut" else thing
+            if part != "bestcut":
+                assert hasattr(thing, part), name
+                thing = getattr(thing, part)
 
 
 INSTALL = re.compile(r"pip install (?:-e |--quiet )*['\"]?([^'\"\s`]+)")

@@ -168,4 +168,4 @@ def test_a_class_that_there_is_not_is_refused():
 def test_a_constant_classifier_can_be_drawn():
     model = DummyClassifier(strategy="prior").fit(X, Y)
     for display in OF_TWO:
-        display.from_estimator(model, NEW)
+        assert display.from_estimator(model, NEW).ax_.has_data()
