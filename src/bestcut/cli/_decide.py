@@ -185,15 +185,7 @@ def decide(
         "--none-beside": none_beside or None,
     }
     given = {option: x for option, x in options.items() if x is not None}
-    _check_collect(given, summary_only=summary_only)
-    if SEVERAL & given.keys():
-        check_together(given)
-    elif proba is None:
-        message = "Missing option '--proba' (or '--classes')"
-        raise click.UsageError(message)
-    if worth is not None and is_given("metric"):
-        message = "--worth and --metric cannot be used together"
-        raise Problem(message, "Leave one of them out.")
+    _check_options(given, summary_only=summary_only)
     source = open_source(file, kind)
     target = source.kind if output == "-" else format_of(output, kind)
     place = None if summary_only else output
@@ -273,6 +265,19 @@ def _decide_all(
         **asked,
         **settings,
     )
+
+
+def _check_options(given: dict[str, Any], *, summary_only: bool) -> None:
+    """Refuse options that do not go together, or that are missing."""
+    _check_collect(given, summary_only=summary_only)
+    if SEVERAL & given.keys():
+        check_together(given)
+    elif "--proba" not in given:
+        message = "Missing option '--proba' (or '--classes')"
+        raise click.UsageError(message)
+    if "--worth" in given and is_given("metric"):
+        message = "--worth and --metric cannot be used together"
+        raise Problem(message, "Leave one of them out.")
 
 
 def _check_collect(given: dict[str, Any], *, summary_only: bool) -> None:
