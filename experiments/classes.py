@@ -5,9 +5,9 @@
 Letters, digits, Reuters and Scene (images with one label), random splits of all rows,
 two models. The models' probabilities of training rows, out of fold, and of test rows
 are kept in the folder KEPT, and so is what every way scored on a split: an interrupted
-run goes on. At the end docs/classes.md is written from what is kept. Everything that a
-way chooses comes from training rows and from the test rows' probabilities; the test
-labels are used to score, and by the oracle.
+run goes on. At the end docs/evidence/classes.md is written from what is kept.
+Everything that a way chooses comes from training rows and from the test rows'
+probabilities; the test labels are used to score, and by the oracle.
 """
 
 from __future__ import annotations
@@ -426,7 +426,9 @@ if __name__ == "__main__":
     parser.add_argument("--models", nargs="*", default=list(MODELS))
     parser.add_argument("--data", default=None)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "classes.md")
+    parser.add_argument(
+        "--page", type=Path, default=ROOT / "docs" / "evidence" / "classes.md"
+    )
     given = parser.parse_args()
     run(
         given.kept,

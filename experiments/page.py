@@ -1,4 +1,4 @@
-"""Write docs/paper.md: every number on it comes from the results."""
+"""Write docs/evidence/paper.md: every number on it comes from the results."""
 
 from __future__ import annotations
 

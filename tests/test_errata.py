@@ -1,8 +1,8 @@
-"""Every entry of docs/errata.md: the printed formula fails, the right one holds.
+"""Every entry of the errata: the printed formula fails, the right one holds.
 
 The oracle is the definition itself, on every confusion matrix of a small n or on every
 label vector, in exact rational arithmetic wherever no root is involved. The tests have
-the names that docs/errata.md gives them; the last one checks that.
+the names that docs/how-it-works/errata.md gives them; the last one checks that.
 """
 
 import re
@@ -551,7 +551,7 @@ def test_printed_f1_and_jaccard_do_not_fit_together():
 
 
 def test_errata_page_and_tests_name_each_other():
-    page = Path(__file__).parents[1] / "docs" / "errata.md"
+    page = Path(__file__).parents[1] / "docs" / "how-it-works" / "errata.md"
     named = set(re.findall(r"`(test_\w+)`", page.read_text(encoding="utf-8")))
     here = {name for name in globals() if name.startswith("test_")}
     assert named == here - {"test_errata_page_and_tests_name_each_other"}

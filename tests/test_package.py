@@ -105,7 +105,7 @@ def test_the_front_page_names_only_what_there_is():
 
 
 INSTALL = re.compile(r"pip install (?:-e |--quiet )*['\"]?([^'\"\s`]+)")
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")]
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)

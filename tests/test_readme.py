@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"#\s*->\s*(.*?)\s*$")
 # [text](target) and ![text](target); the text may go over several lines.
@@ -86,7 +86,7 @@ def test_relative_links_lead_somewhere(page):
 
 
 def test_tests_that_the_lemmas_name_are_there():
-    text = (ROOT / "docs" / "bounds.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "how-it-works" / "bounds.md").read_text(encoding="utf-8")
     named = re.findall(r"`(tests/[\w/]+\.py)`(?: \(`(test_\w+)`\))?", text)
     assert len(named) > 20
     for path, name in named:
@@ -108,7 +108,7 @@ def test_modules_that_pages_and_modules_name_are_there():
 
 
 def test_functions_that_the_lemmas_name_are_where_they_say():
-    text = (ROOT / "docs" / "bounds.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "how-it-works" / "bounds.md").read_text(encoding="utf-8")
     named = re.findall(r"`(\w+/_\w+\.py)`\s+\(((?:`\w+`(?:,\s+)?)+)\)", text)
     assert len(named) > 10
     for path, names in named:

@@ -1,4 +1,4 @@
-"""Draw the picture of docs/masks.md: a faint object, lost at 0.5 and kept here."""
+"""Draw the picture of the guide to masks: a faint object, lost at 0.5 and kept here."""
 
 from pathlib import Path
 

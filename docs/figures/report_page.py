@@ -1,4 +1,4 @@
-"""Take the picture of docs/report.md: the report as a browser shows it.
+"""Take the picture of docs/guides/report.md: the report as a browser shows it.
 
 Needs Chromium on the PATH, and playwright, which `make test-browser` installs.
 """

@@ -115,7 +115,7 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        if _extras.is_part(name):
+        if name in _extras.NEEDS:
             return _extras.load(name)
         raise _errors.unknown_attribute(name)
 

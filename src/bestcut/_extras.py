@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 # Each with the module that it cannot be loaded without.
-_NEEDS = {
+NEEDS = {
     "displays": "matplotlib",
     "distributed": "numpy",  # dask and Spark are loaded by its own modules
     "estimators": "sklearn",
@@ -17,11 +17,6 @@ _NEEDS = {
 }
 
 
-def is_part(name: str) -> bool:
-    """Return whether there is such a part."""
-    return name in _NEEDS
-
-
 def load(name: str) -> Any:
     """Return a part; if what it needs is not installed, that is an ImportError."""
     return import_module(f"bestcut.{name}")
@@ -29,4 +24,4 @@ def load(name: str) -> Any:
 
 def installed() -> list[str]:
     """Return the parts that can be loaded here, without loading them."""
-    return [name for name, needed in _NEEDS.items() if find_spec(needed) is not None]
+    return [name for name, needed in NEEDS.items() if find_spec(needed) is not None]

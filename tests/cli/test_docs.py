@@ -1,4 +1,4 @@
-"""The commands in docs/cli.md write what is shown below them.
+"""The commands in docs/guides/command.md write what is shown below them.
 
 BESTCUT_GOLDEN=write puts in what they write.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cli.run import APART, call, cli, shell
 
-PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "command.md"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

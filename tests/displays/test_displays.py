@@ -216,7 +216,7 @@ def test_bins_that_stand_out_are_filled():
 
 
 def test_the_gallery_shows_every_display():
-    text = (ROOT / "docs" / "displays.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "guides" / "displays.md").read_text(encoding="utf-8")
     for name in displays.__all__:
         assert f"`{name}`" in text
     script = (ROOT / "docs" / "figures" / "displays_gallery.py").read_text()

@@ -7,7 +7,7 @@ import pytest
 
 from test_readme import run_block
 
-PAGE = Path(__file__).parents[2] / "docs" / "distributed.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "clusters.md"
 # Not `python`, for these blocks cannot be run where the engines are missing.
 BLOCK = re.compile(r"^```py\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -9,7 +9,7 @@ from test_readme import run_block
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 
-PAGE = Path(__file__).parents[2] / "docs" / "masks.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "masks.md"
 # Not `python`, for these blocks cannot be run where PyTorch is missing.
 BLOCK = re.compile(r"^```py\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -1,4 +1,4 @@
-"""The recipes of docs/masks.md, with the packages that they are for."""
+"""The recipes of docs/guides/masks.md, with the packages that they are for."""
 
 import warnings
 

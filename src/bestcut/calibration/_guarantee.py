@@ -165,7 +165,8 @@ def guarantee(
     1.4 times as large as the one before. In these sets, hypergeometric prediction
     limits at a share of the risk bound the number of positives among the new rows; the
     bounds for all other sets follow. Nothing is simulated, and the result does not
-    depend on the order of the rows. Lemmas 14 and 15 in docs/bounds.md have the proof.
+    depend on the order of the rows. Lemmas 14 and 15 in docs/how-it-works/bounds.md
+    have the proof.
 
     With few labels nothing can be certified: precision 0.9 with probability 0.95 needs
     dozens of labels in the set, nearly all of them positive. Where a metric needs FN,

@@ -2,12 +2,11 @@
 
 A rule with few nodes stands for a distribution as well as polynomials stand for the
 metric, and how well they do follows from the size of the metric in the complex plane
-(Lemma 6 in docs/bounds.md). A `Disc` goes through a metric's formula in the place of
-an array: every operation returns a disc that holds all results [1]_, and what is of
-first order in the unknowns that the counts share is kept apart, so that it can cancel
-[2]_.
-A formula that may have a pole, a branch point, a kink or a step inside a disc has no
-bound there: the radius is infinite.
+(Lemma 6 in docs/how-it-works/bounds.md). A `Disc` goes through a metric's formula in
+the place of an array: every operation returns a disc that holds all results [1]_, and
+what is of first order in the unknowns that the counts share is kept apart, so that it
+can cancel [2]_. A formula that may have a pole, a branch point, a kink or a step inside
+a disc has no bound there: the radius is infinite.
 
 Choices are made by the real part. The discs that cover a connected set cannot all be
 sure of a choice and differ in it, so a formula that is bounded on all of them is one

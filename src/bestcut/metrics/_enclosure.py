@@ -3,8 +3,8 @@
 An `Enclosure` carries an interval for the value and for the derivatives that a search
 needs. Arithmetic, roots, powers, minima, maxima, absolute values and choices are
 followed; every operation returns intervals that hold all results and rounds outwards
-(Lemma 1 in docs/bounds.md). Derivatives follow from the rules for sums, products and
-functions of one variable, each evaluated on intervals [1]_.
+(Lemma 1 in docs/how-it-works/bounds.md). Derivatives follow from the rules for sums,
+products and functions of one variable, each evaluated on intervals [1]_.
 
 Derivatives are along four directions, all with n fixed:
 

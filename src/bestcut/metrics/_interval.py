@@ -1,7 +1,8 @@
 """Intervals of numbers, elementwise, whose operations round outwards.
 
 Interval arithmetic [1]_: every operation returns an interval that holds the results for
-all numbers in its operands, with room for rounding (Lemma 1 in docs/bounds.md).
+all numbers in its operands, with room for rounding (Lemma 1 in
+docs/how-it-works/bounds.md).
 
 References
 ----------

@@ -1,9 +1,9 @@
 """Proofs that a metric never falls when more labels are right, for one n.
 
 That cuts of the ranking are enough rests on the metric never falling when TP rises, at
-the n that is asked about (Lemma 4 in docs/bounds.md). `check_metric` looks at small n;
-here the verdict is a proof for the n at hand, or for every n. There are three ways,
-from cheap to dear:
+the n that is asked about (Lemma 4 in docs/how-it-works/bounds.md). `check_metric` looks
+at small n; here the verdict is a proof for the n at hand, or for every n. There are
+three ways, from cheap to dear:
 
 1. Algebra, see `_algebra_proof`: exact, and for every n at once.
 2. A look at every confusion matrix, if n is small.

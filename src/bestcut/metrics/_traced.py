@@ -2,8 +2,8 @@
 
 The cells of a box sum to n. A linear form of them is followed exactly, and its range in
 the box is that of a linear programme; everything else is an `Enclosure` by interval
-arithmetic [1]_ (Lemma 1 in docs/bounds.md), and it is known besides where it is a
-number at all.
+arithmetic [1]_ (Lemma 1 in docs/how-it-works/bounds.md), and it is known besides where
+it is a number at all.
 
 References
 ----------

@@ -181,8 +181,8 @@ class Bracket:
     Notes
     -----
     The bounds are theorems about the metric's own formula, evaluated with outward
-    rounding; see docs/bounds.md. For a callable that cannot be followed, nothing can be
-    left out: every score is needed.
+    rounding; see docs/how-it-works/bounds.md. For a callable that cannot be followed,
+    nothing can be left out: every score is needed.
     """
 
     def __init__(self, table: BinTable, metric: Metric, low: int, high: int) -> None:

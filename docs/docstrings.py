@@ -1,0 +1,124 @@
+"""Check the docstrings from which the reference is made; `make lint` runs this.
+
+Every public function and class has a summary, parameters, returns, what it raises, an
+example and a See Also section; their public methods and properties have the first
+three. The checks and their codes are numpydoc's [1]_, but for two of our own.
+
+References
+----------
+.. [1] https://numpydoc.readthedocs.io/en/latest/validation.html
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Iterator
+from functools import cached_property
+from types import ModuleType
+from typing import Any
+
+from numpydoc.docscrape import get_doc_object
+from numpydoc.validate import validate
+from sphinx.ext.autodoc.mock import mock, undecorate
+
+# Packages that are too large to install for reading docstrings.
+MOCKED = ("dask", "distributed", "pyarrow", "pyspark", "torch", "triton")
+ENGINES = ("torch", "distributed.dask", "distributed.spark")
+
+NOT_ASKED = {
+    "ES01",  # a summary of one sentence may be all there is to say
+    "GL01",  # the summary begins on the line of the quotes
+    "SA04",  # a name in See Also may speak for itself
+}
+# Methods and properties are on the page of their class, which has the example.
+NOT_ASKED_OF_MEMBERS = NOT_ASKED | {"EX01", "SA01"}
+# Classes with attributes and no parameters are results, which users do not make.
+NOT_ASKED_OF_RESULTS = NOT_ASKED | {"PR01"}
+
+# Functions that refuse nothing.
+RAISE_NOTHING = {"bestcut.metrics.names"}
+
+
+def public_modules() -> list[ModuleType]:
+    """Return the modules whose names users may import, those of engines last."""
+    import bestcut
+    from bestcut import _extras
+
+    parts = [x for x in bestcut.__all__ if inspect.ismodule(getattr(bestcut, x))]
+    parts += [x for x in _extras.NEEDS if x != "torch"]
+    modules = [bestcut, *(importlib.import_module(f"bestcut.{x}") for x in parts)]
+    with mock(list(MOCKED)):
+        return modules + [importlib.import_module(f"bestcut.{x}") for x in ENGINES]
+
+
+def public_names() -> dict[str, Any]:
+    """Return every public function, class and constant by its shortest name.
+
+    What several modules export is listed once, under the first of them.
+    """
+    found: dict[str, Any] = {}
+    seen: list[Any] = []
+    for module in public_modules():
+        for name in module.__all__:
+            thing = undecorate(getattr(module, name))  # by decorators of engines
+            if inspect.ismodule(thing) or any(thing is x for x in seen):
+                continue
+            seen.append(thing)
+            found[f"{module.__name__}.{name}"] = thing
+    return found
+
+
+def members(thing: Any) -> Iterator[str]:
+    """Yield the public methods and properties that no other class of ours defines.
+
+    What a class only defines anew is documented on the page of the class above it.
+    """
+    if not inspect.isclass(thing):
+        return
+    above = [x for x in thing.__mro__[1:] if x.__module__.startswith("bestcut")]
+    for name, value in vars(thing).items():
+        if any(name in vars(x) for x in above):
+            continue
+        kinds = (property, cached_property, classmethod, staticmethod)
+        if not name.startswith("_") and (
+            inspect.isfunction(value) or isinstance(value, kinds)
+        ):
+            yield name
+
+
+def faults(path: str, thing: Any) -> Iterator[tuple[str, str]]:
+    """Yield a code and a sentence for whatever is wrong with one public name."""
+    doc = get_doc_object(thing)
+    is_result = doc["Attributes"] and not doc["Parameters"]
+    waived = NOT_ASKED_OF_RESULTS if is_result else NOT_ASKED
+    yield from (x for x in validate(doc)["errors"] if x[0] not in waived)
+    refuses = inspect.isfunction(thing) or doc["Parameters"]
+    if refuses and not doc["Raises"] and path not in RAISE_NOTHING:
+        yield "BC01", "No Raises section found"
+    if doc["Notes"] and "[1]_" in "\n".join(doc["Notes"]) and not doc["References"]:
+        yield "BC02", "Notes cite a source, but there is no References section"
+
+
+def all_faults() -> list[str]:
+    """Return a line for everything that is wrong with the public docstrings."""
+    lines = []
+    for path, thing in public_names().items():
+        if not callable(thing):
+            continue
+        lines += [f"{path}: {code} {said}" for code, said in faults(path, thing)]
+        for name in members(thing):
+            found = validate(get_doc_object(getattr(thing, name)))["errors"]
+            lines += [
+                f"{path}.{name}: {code} {said}"
+                for code, said in found
+                if code not in NOT_ASKED_OF_MEMBERS
+            ]
+    return lines
+
+
+if __name__ == "__main__":
+    lines = all_faults()
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+    sys.exit(bool(lines))
