@@ -1,4 +1,4 @@
-"""Draw the pictures of the guide to displays: each display once, from synthetic data."""
+"""Draw the pictures of the guide to displays: each display once, synthetic data."""
 
 from pathlib import Path
 
