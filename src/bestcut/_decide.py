@@ -78,6 +78,18 @@ class ExpectedScoreCurve:
         a `bestcut.RowUtility`.
     error : float
         Bound on the numerical error of every entry of `expected_score`.
+
+    See Also
+    --------
+    bestcut.Decision : Has it, as ``curve``.
+    bestcut.displays.ExpectedScoreDisplay : Draws it.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> curve = bestcut.decide([0.75, 0.5], "accuracy").curve
+    >>> curve.n_positive.tolist(), curve.expected_score.tolist()
+    ([0, 1, 2], [0.375, 0.625, 0.625])
     """
 
     n_positive: CountArray
@@ -96,6 +108,11 @@ class ExpectedScoreCurve:
             `bestcut.RowUtility`) and ``expected_score``. Of pandas or polars, as the
             probabilities were; if they were neither, of the one that is installed, and
             of pandas if both are.
+
+        Raises
+        ------
+        ImportError
+            If neither pandas nor polars is installed.
 
         Examples
         --------
@@ -134,6 +151,12 @@ class ExpectedScoreCurve:
         Returns
         -------
         bestcut.displays.ExpectedScoreDisplay
+            What was drawn, with its axes as ``ax_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
 
         Examples
         --------
@@ -287,6 +310,23 @@ class Decision(Predicted):
         The least and the largest number of positives that was allowed.
     curve : ExpectedScoreCurve
         Expected score of every cut, computed on first use.
+
+    See Also
+    --------
+    bestcut.decide : Makes it.
+    bestcut.ScoreDistribution : What ``distribution()`` returns.
+    bestcut.Decisions : The same for many problems.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> decision = bestcut.decide([0.9, 0.6, 0.3, 0.1], "f1")
+    >>> decision  # doctest: +ELLIPSIS
+    Decision(f1: 2 of 4 positive, threshold 0.6, expected score 0.75072 [error ...])
+    >>> decision.labels.tolist()
+    [True, True, False, False]
+    >>> decision.confusion().mean.tp
+    1.5
     """
 
     labels: Any
@@ -351,6 +391,12 @@ class Decision(Predicted):
         Returns
         -------
         bestcut.displays.DecisionDisplay
+            What was drawn, with its axes as ``ax_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
 
         Examples
         --------
@@ -504,6 +550,17 @@ def decide(
         or if the metric lacks what the chosen solver needs.
     InfeasibleError
         If no prediction satisfies `at_least`; the message says what can be reached.
+    ValueError
+        If a name is not known, or `min_positives` and `max_positives` contradict each
+        other.
+    TypeError
+        If an argument is of another kind, for example a class where a metric is needed.
+
+    See Also
+    --------
+    bestcut.decide_each : Many problems at once.
+    bestcut.calibrate : Probabilities from scores and labels.
+    bestcut.expected_score : The expected score of any predictions.
 
     Notes
     -----
@@ -511,6 +568,17 @@ def decide(
     of them may be taken. If the cut falls inside a tie of probabilities, the earliest
     of the tied instances in input order are positive. An empty input gives an empty
     decision.
+
+    For every metric that never falls when TP rises while the numbers of predicted and
+    of actual positives stay the same, some cut of the ranking by probability is
+    optimal: this is the paper's Main Result 1 [1]_. docs/how-it-works/bounds.md has the
+    bounds by which cuts are left out.
+
+    References
+    ----------
+    .. [1] N. Natarajan, O. Koyejo, P. Ravikumar and I. S. Dhillon. Optimal
+       decision-theoretic classification using non-decomposable performance metrics.
+       arXiv:1505.01802, 2015.
 
     Examples
     --------

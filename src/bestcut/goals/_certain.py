@@ -24,6 +24,19 @@ class Certain:
     probability : float, default=0.95
         The probability with which it must be reached, strictly between 0 and 1.
 
+    Raises
+    ------
+    TypeError
+        If `score` or `probability` is not a real number.
+    ValueError
+        If `score` is not finite, or `probability` is not strictly between 0 and 1.
+
+    See Also
+    --------
+    bestcut.decide : Takes it, in `at_least`.
+    bestcut.guarantee : A promise that rests on labels, not on probabilities.
+    bestcut.Condition : What a decision reaches of it.
+
     Examples
     --------
     >>> import bestcut
@@ -57,6 +70,11 @@ class Condition:
     reached : float
         The expected value, or the probability.
 
+    See Also
+    --------
+    bestcut.Decision : Has them, as ``conditions``.
+    bestcut.Certain : A condition that is asked for with a probability.
+
     Examples
     --------
     >>> import bestcut
@@ -87,13 +105,25 @@ class Condition:
         return self.wanted
 
     def describe(self) -> str:
-        """Return what `reached` is, in words."""
+        """Return what `reached` is, in words.
+
+        Returns
+        -------
+        str
+            Such as "expected precision".
+        """
         if isinstance(self.wanted, Certain):
             return f"P({self.metric.name} >= {self.wanted.score:g})"
         return f"expected {self.metric.name}"
 
     def shown(self) -> str:
-        """Return what was reached, and what was asked."""
+        """Return what was reached, and what was asked.
+
+        Returns
+        -------
+        str
+            Such as "0.766667 (at least 0.7)".
+        """
         return f"{self.reached:.6g} (at least {self.asked:g})"
 
     def __repr__(self) -> str:
