@@ -25,6 +25,7 @@ from bestcut.goals import (
     Mean,
     ProbAtLeast,
     check_goal,
+    condition_of,
 )
 from bestcut.metrics import AnyMetric, Metric, RowUtility, get, require_ranking
 from bestcut.mixtures import (
@@ -373,7 +374,7 @@ class Decision(Predicted):
     def conditions(self) -> tuple[Condition, ...]:
         """What was asked of other metrics, and what is reached of it."""
         return tuple(
-            Condition.of(self._prediction, metric, wanted)
+            condition_of(self._prediction, metric, wanted)
             for metric, floors in self._floors.items()
             for wanted in floors
         )
@@ -465,7 +466,7 @@ class Decision(Predicted):
         if not low <= other.n_pred <= high:
             words += f"; {bounds_in_words(low, high, len(self.labels))} asked"
         for one in self.conditions:
-            there = Condition.of(other, one.metric, one.wanted)
+            there = condition_of(other, one.metric, one.wanted)
             if there.reached < one.asked:
                 words += f"; breaks a condition: {there!r}"
         return words

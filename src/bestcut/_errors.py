@@ -108,11 +108,6 @@ class FileError(ValueError):
     missing.csv: cannot be read (No such file or directory). Check the file.
     """
 
-    @classmethod
-    def of(cls, where: str, what: str, cure: str) -> FileError:
-        """Return the error with its sentence."""
-        return cls(f"{where}: {what}. {cure}")
-
 
 class NotFollowedError(TypeError):
     """A formula does something for which there is no rule. Users never see this."""
@@ -133,7 +128,7 @@ class ExpressionError(ValueError):
     ...     bestcut.metrics.from_expression("tp / exp(fp)")
     ... except bestcut.metrics.ExpressionError as error:
     ...     print(str(error).partition(".")[0])
-    the formula 'tp / exp(fp)' holds 'exp', which is not allowed
+    the formula 'tp / exp(fp)' holds 'exp(fp)', which is not allowed
     """
 
 

@@ -87,16 +87,6 @@ class Condition:
     wanted: float | Certain
     reached: float
 
-    @classmethod
-    def of(
-        cls, prediction: AnyPrediction, metric: Metric, wanted: float | Certain
-    ) -> Condition:
-        """Return a condition with what a prediction reaches of it."""
-        score = ScoreDistribution(prediction, metric)
-        if isinstance(wanted, Certain):
-            return cls(metric, wanted, score.prob_at_least(wanted.score))
-        return cls(metric, wanted, score.mean)
-
     @property
     def asked(self) -> float:
         """The least value of `reached`."""
@@ -128,3 +118,13 @@ class Condition:
 
     def __repr__(self) -> str:
         return f"{self.describe()} {self.shown()}"
+
+
+def condition_of(
+    prediction: AnyPrediction, metric: Metric, wanted: float | Certain
+) -> Condition:
+    """Return a condition with what a prediction reaches of it."""
+    score = ScoreDistribution(prediction, metric)
+    if isinstance(wanted, Certain):
+        return Condition(metric, wanted, score.prob_at_least(wanted.score))
+    return Condition(metric, wanted, score.mean)

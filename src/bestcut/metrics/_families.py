@@ -303,7 +303,7 @@ class CustomMetric(Metric):
         )
         arguments = self._arguments(*cells)
         try:
-            values = self.unchecked(*cells)
+            values = self._unchecked(*cells)
         except (TypeError, ValueError) as error:
             if self._takes_numbers(cells):
                 raise errors.works_on_numbers_only(self.name, error) from error
@@ -322,12 +322,12 @@ class CustomMetric(Metric):
     def _takes_numbers(self, cells: Sequence[FloatArray]) -> bool:
         """Return whether the callable makes a number of one confusion matrix."""
         try:
-            value = self.unchecked(*(cell.flat[-1] for cell in cells))
+            value = self._unchecked(*(cell.flat[-1] for cell in cells))
         except Exception:  # then numbers are not what is wrong
             return False
         return np.ndim(value) == 0
 
-    def unchecked(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    def _unchecked(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         """Return the value of the callable at the cells."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.function(*self._arguments(tp, fp, fn, tn).values())

@@ -347,7 +347,21 @@ class Bracket:
     def fixed(self, p: FloatArray, counts: CountArray) -> tuple[Found, int]:
         """Return the best cut, and how many scores are greater than its threshold.
 
-        `p` holds at least the scores in the window, `counts` how often each occurs.
+        Solvers call this; `refine` checks its arguments and returns a `bestcut.Cut`.
+
+        Parameters
+        ----------
+        p : ndarray of float64
+            At least the scores in the window, already checked.
+        counts : ndarray of int64
+            How often each of them occurs.
+
+        Returns
+        -------
+        best : Found
+            The cut, with the laws of its two sides.
+        n_greater : int
+            How many scores are greater than its threshold.
         """
         values, sizes, bins = self._collected(p, counts)
         search = self._informed(values, sizes, bins)
