@@ -121,6 +121,7 @@ figures: $(VENV)/.dev  ## redraw the pictures of README and docs
 	$(RUN) docs/figures/promised_intervals.py
 	$(RUN) docs/figures/displays_gallery.py
 	$(RUN) docs/figures/faint_mask.py
+	$(RUN) docs/figures/paper_in_ten_minutes.py
 
 $(VENV)-bench/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-bench
