@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 from experiments.data import find_folder, load
+from results import folder_of_today
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import TunedThresholdClassifierCV
@@ -116,7 +117,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder of the file")
     arguments = parser.parse_args()
     today = dt.date.today().isoformat()
-    out = arguments.out or Path(__file__).parent / "results" / today
+    out = arguments.out or folder_of_today()
     repeats = REPEATS // 10 if arguments.quick else REPEATS
     table = [
         "# Tuned thresholds",

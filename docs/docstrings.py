@@ -15,6 +15,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -41,6 +42,19 @@ NOT_ASKED_OF_RESULTS = NOT_ASKED | {"PR01"}
 RAISE_NOTHING = {"bestcut.metrics.names"}
 
 
+@contextmanager
+def forgotten() -> Iterator[None]:
+    """Forget what is imported inside: it was made with engines that are not there."""
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        package, _, module = name.rpartition(".")
+        if package in before:
+            vars(sys.modules[package]).pop(module, None)
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
 def public_modules() -> list[ModuleType]:
     """Return the modules whose names users may import, those of engines last."""
     import bestcut
@@ -49,7 +63,7 @@ def public_modules() -> list[ModuleType]:
     parts = [x for x in bestcut.__all__ if inspect.ismodule(getattr(bestcut, x))]
     parts += [x for x in _extras.NEEDS if x != "torch"]
     modules = [bestcut, *(importlib.import_module(f"bestcut.{x}") for x in parts)]
-    with mock(list(MOCKED)):
+    with mock(list(MOCKED)), forgotten():
         return modules + [importlib.import_module(f"bestcut.{x}") for x in ENGINES]
 
 
@@ -88,11 +102,16 @@ def members(thing: Any) -> Iterator[str]:
             yield name
 
 
+def is_result(thing: Any) -> bool:
+    """Return whether a class is a result: it has attributes, but no parameters."""
+    doc = get_doc_object(thing)
+    return bool(doc["Attributes"]) and not doc["Parameters"]
+
+
 def faults(path: str, thing: Any) -> Iterator[tuple[str, str]]:
     """Yield a code and a sentence for whatever is wrong with one public name."""
     doc = get_doc_object(thing)
-    is_result = doc["Attributes"] and not doc["Parameters"]
-    waived = NOT_ASKED_OF_RESULTS if is_result else NOT_ASKED
+    waived = NOT_ASKED_OF_RESULTS if is_result(thing) else NOT_ASKED
     yield from (x for x in validate(doc)["errors"] if x[0] not in waived)
     refuses = inspect.isfunction(thing) or doc["Parameters"]
     if refuses and not doc["Raises"] and path not in RAISE_NOTHING:
