@@ -72,7 +72,8 @@ $(VENV)/.browser: $(VENV)/.dev
 	@touch $@
 
 test-browser: $(VENV)/.browser docs  ## report and site in Chromium, which must be on the PATH
-	BESTCUT_BROWSER=1 $(RUN) -m pytest -q tests/report/test_browser.py tests/docs/test_browser.py
+	BESTCUT_BROWSER=1 BESTCUT_SITE=1 $(RUN) -m pytest -q -n 2 \
+	  tests/report/test_browser.py tests/docs/test_browser.py
 
 $(VENV)-distributed/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-distributed
@@ -106,7 +107,7 @@ $(VENV)/.docs: $(VENV)/.dev
 docs: $(VENV)/.docs  ## build the site in build/docs, and check its links
 	rm -rf build/docs docs/gallery docs/reference/generated
 	$(RUN) -m sphinx --quiet --fail-on-warning --keep-going docs build/docs
-	$(RUN) -m pytest -q tests/docs/test_site.py
+	BESTCUT_SITE=1 $(RUN) -m pytest -q tests/docs/test_site.py
 
 docs-serve: docs  ## build the site and open it
 	@echo "The site is at http://localhost:8000; Ctrl-C ends."

@@ -99,11 +99,23 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 
-# `bestcut.decide(p)`, `multiclass.decide` or `ExpectedMetricClassifier` in a page.
+# `bestcut.decide(p)`, `multiclass.decide`, `decide_each` or `Certain` in a page.
 NAME = re.compile(r"(?:bestcut\.)?([A-Za-z_][\w.]*)(?:\(.*\))?", re.DOTALL)
-CLASSES = {
-    path.rpartition(".")[2]: path for path in PUBLIC if inspect.isclass(PUBLIC[path])
-}
+
+
+def short_names():
+    """Return names that say by themselves what they are: no words, no attributes."""
+    classes = [thing for thing in PUBLIC.values() if inspect.isclass(thing)]
+    attributes = {name for thing in classes for name in docstrings.attributes(thing)}
+    short = {}
+    for path, thing in PUBLIC.items():
+        name = path.rpartition(".")[2]
+        if (inspect.isclass(thing) or "_" in name) and name not in attributes:
+            short.setdefault(name, path)
+    return short
+
+
+SHORT = short_names()
 
 
 def public_name(text):
@@ -114,7 +126,7 @@ def public_name(text):
     name = f"bestcut.{found[1]}"
     if name in PUBLIC and ("." in found[1] or text.startswith("bestcut.")):
         return name
-    return CLASSES.get(found[1])
+    return SHORT.get(found[1])
 
 
 def linked(code, docname):

@@ -102,6 +102,12 @@ def members(thing: Any) -> Iterator[str]:
             yield name
 
 
+def attributes(thing: Any) -> list[str]:
+    """Return what a class has: attributes, properties and methods."""
+    listed = [x.name for x in get_doc_object(thing)["Attributes"]]
+    return [*listed, *members(thing)]
+
+
 def is_result(thing: Any) -> bool:
     """Return whether a class is a result: it has attributes, but no parameters."""
     doc = get_doc_object(thing)
