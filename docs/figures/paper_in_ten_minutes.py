@@ -8,7 +8,7 @@ import numpy as np
 import bestcut
 
 mpl.use("Agg")
-mpl.rcParams["font.size"] = 11
+mpl.rcParams["font.size"] = 12.5
 
 import matplotlib.pyplot as plt  # noqa: E402  (after the back end is chosen)
 from matplotlib.figure import Figure  # noqa: E402
@@ -89,7 +89,7 @@ def exchange() -> Figure:
     axis.set_title(
         f"Flag B (probability {high}) in the place of A (probability {low}):"
         " the four outcomes",
-        fontsize=11,
+        fontsize=12.5,
         loc="left",
     )
     axis.set_xlim(0, 1)
@@ -116,7 +116,7 @@ def counts() -> Figure:
     scores = f1(a, k, a + b[:, None], eta.size)
     levels = plane.contour(a, b, scores, levels=np.arange(0.2, 0.81, 0.1), colors=BLUE)
     places = [(1.01 * level / (2 - level) * (k + 20), 20) for level in levels.levels]
-    plane.clabel(levels, fmt="F1 = %.1f", fontsize=9, manual=places[:5])
+    plane.clabel(levels, fmt="F1 = %.1f", fontsize=10.5, manual=places[:5])
     plane.set_xlabel(f"k₁: positives among the {k} flagged")
     plane.set_ylabel(f"k₂: positives among the other {eta.size - k}")
 
@@ -199,7 +199,7 @@ def batches() -> Figure:
         scores.plot(SIZES, mean, style, color=colour, label=label, ms=5)
     scores.set_ylabel("Mean expected F1")
     scores.set_ylim(0, 0.5)
-    scores.legend(frameon=False, loc="lower right", fontsize=10)
+    scores.legend(frameon=False, loc="lower right", fontsize=11)
     for axis in (thresholds, scores):
         axis.set_xscale("log")
         axis.set_xlabel("Instances in the batch")
