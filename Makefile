@@ -136,7 +136,7 @@ bench: $(VENV)-bench/.done  ## time, memory and accuracy against peers (30 minut
 	$(VENV)-bench/bin/python benchmarks/run.py $(ARGS)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)-bench/bin/python benchmarks/search.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/scores.py $(ARGS)
-	$(VENV)-bench/bin/python benchmarks/many.py
+	$(VENV)-bench/bin/python benchmarks/many.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/row_budgets.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/any_size.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/files.py $(ARGS)

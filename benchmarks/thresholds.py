@@ -17,8 +17,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+from benchmarks.results import folder_of_today
 from experiments.data import find_folder, load
-from results import folder_of_today
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import TunedThresholdClassifierCV
