@@ -45,7 +45,7 @@ myst_heading_anchors = 4
 # The reference.
 autosummary_generate = True
 autosummary_context = {
-    "members": {
+    "described": {
         path: list(docstrings.members(thing)) for path, thing in PUBLIC.items()
     },
 }

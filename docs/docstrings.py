@@ -16,8 +16,8 @@ import inspect
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cached_property
-from types import ModuleType
+from functools import cache, cached_property
+from types import FunctionType, ModuleType
 from typing import Any
 
 from numpydoc.docscrape import get_doc_object
@@ -67,6 +67,7 @@ def public_modules() -> list[ModuleType]:
         return modules + [importlib.import_module(f"bestcut.{x}") for x in ENGINES]
 
 
+@cache
 def public_names() -> dict[str, Any]:
     """Return every public function, class and constant by its shortest name.
 
@@ -84,28 +85,39 @@ def public_names() -> dict[str, Any]:
     return found
 
 
-def members(thing: Any) -> Iterator[str]:
-    """Yield the public methods and properties that no other class of ours defines.
+def listed_attributes(thing: Any) -> list[str]:
+    """Return the attributes that a docstring lists, some of them side by side."""
+    names = [x.name for x in get_doc_object(thing)["Attributes"]]
+    return [name for side_by_side in names for name in side_by_side.split(", ")]
 
-    What a class only defines anew is documented on the page of the class above it.
+
+def members(thing: Any) -> list[str]:
+    """Return the methods and properties to describe on the page of a class.
+
+    Those from classes that are not public are described with it. Of a class that is
+    made from a public one, such as `bestcut.metrics.Metric`, only what no other class
+    has is described: the rest are hooks, or on the page of the public one.
     """
     if not inspect.isclass(thing):
-        return
-    above = [x for x in thing.__mro__[1:] if x.__module__.startswith("bestcut")]
-    for name, value in vars(thing).items():
-        if any(name in vars(x) for x in above):
-            continue
-        kinds = (property, cached_property, classmethod, staticmethod)
-        if not name.startswith("_") and (
-            inspect.isfunction(value) or isinstance(value, kinds)
-        ):
-            yield name
+        return []
+    first, *above = [x for x in thing.__mro__ if x.__module__.startswith("bestcut.")]
+    names = dict.fromkeys(name for owner in (*above, first) for name in vars(owner))
+    if any(x in public_names().values() for x in above):
+        names = {x: None for x in vars(first) if not any(x in vars(y) for y in above)}
+    listed = listed_attributes(thing)
+    kinds = (property, cached_property, classmethod, staticmethod, FunctionType)
+    return [
+        name
+        for name in names
+        if not name.startswith("_")
+        and name not in listed
+        and isinstance(inspect.getattr_static(thing, name), kinds)
+    ]
 
 
 def attributes(thing: Any) -> list[str]:
     """Return what a class has: attributes, properties and methods."""
-    listed = [x.name for x in get_doc_object(thing)["Attributes"]]
-    return [*listed, *members(thing)]
+    return [*listed_attributes(thing), *members(thing)]
 
 
 def is_result(thing: Any) -> bool:
