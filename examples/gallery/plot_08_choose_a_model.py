@@ -89,6 +89,7 @@ for at, ((name, how), decision) in enumerate(decisions.items()):
 ax.set_yticks(range(4), [f"{name}, {how}" for name, how in decisions])
 ax.invert_yaxis()
 ax.set_xlabel("F1: promised 90 % interval (bar) and realised (cross)")
+ax.set_title("What two models promised and reached")
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 

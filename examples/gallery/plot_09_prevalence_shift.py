@@ -44,8 +44,8 @@ p = model.predict_proba(X_new)[:, 1]
 # Estimate and correct
 # --------------------
 #
-# The estimate is the share that makes the unlabelled scores most likely. It needs
-# no labels, only the share that the model was fitted on.
+# The estimate is the share that makes the unlabelled scores most likely. It needs no
+# labels, only the share that the model was fitted on.
 
 share = bestcut.estimate_prevalence(p, old=OLD)
 corrected = bestcut.adjust_prevalence(p, old=OLD, new=share)
@@ -72,12 +72,8 @@ print(f"Thirty estimates: {min(repeated):.3f} to {max(repeated):.3f}")
 for name, y_proba in (("before", p), ("after", corrected)):
     decision = bestcut.decide(y_proba, "f1")
     realised = f1_score(y_new, decision.labels)
-    print(
-        f"{name:<6}  flagged: {decision.n_positive:>3}, threshold of the scores:",
-        end=" ",
-    )
-    print(f"{p[decision.labels].min():.2f}")
-    print(f"        promised: {decision.distribution()}; realised: {realised:.2f}")
+    print(f"{name}: {decision.n_positive} rows flagged")
+    print(f"  promised {decision.distribution()}; realised {realised:.3f}")
 
 # %%
 # Once labels are there, the check shows the same: before the correction the
@@ -96,10 +92,10 @@ plt.show()
 # When it does not work
 # ---------------------
 #
-# The correction assumes that positives and negatives still look as they did. Here
-# the share stays at 30 %, but all features have moved by 0.3, as after a change of
-# the instrument. The estimate explains this by more positives, and is wrong. Nothing in
-# the unlabelled scores tells one from the other; some new labels do.
+# The correction assumes that positives and negatives still look as they did. Here the
+# share stays at 30 %, but all features have moved by 0.3, as after a change of the
+# instrument. The estimate explains this by more positives, and is wrong. The unlabelled
+# scores give no warning of that; some new labels do.
 
 X_moved, y_moved = rows(2000, OLD)
 p_moved = model.predict_proba(X_moved + 0.3)[:, 1]

@@ -93,12 +93,13 @@ ax.axvline(PRECISION, color="0.5", linestyle="--", linewidth=1)
 ways = [f"{way}\n{np.mean(n_flagged[way]):.0f} rows flagged" for way in precision]
 ax.set_yticks(range(3), ways)
 ax.set(xlabel="Realised precision of a batch (dashed: promised)", ylim=(2.5, -0.5))
+ax.set_title("Twenty batches, three kinds of promises")
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
 # If the probabilities are wrong, so is ``Certain``. With calibrated draws it keeps its
-# promise here, and flags the most rows that do. ``guarantee`` keeps the promise
+# promise here, and flags more rows than the guarantee. ``guarantee`` keeps the promise
 # whatever the model does, and pays for it with rows: its precision is higher than it
 # had to be. With few labels it certifies nothing at all:
 

@@ -60,12 +60,13 @@ print(decision.confusion())
 # When labels are known
 # ---------------------
 #
-# Given ``y_true``, the page adds realised scores, and whether the labels fit.
+# Given ``y_true``, the page adds realised scores, and whether the labels fit. Here F1
+# came out near the lower end of its interval, and the page says how unusual that is.
 
 y_true = rng.random(300) < p
 with_labels = make_report(p, "f1", also=["f2", "mcc"], worth=euro, y_true=y_true)
-print(with_labels.summary())
-print(textwrap.fill(with_labels.truth.surprise.verdict, 80))
+print(textwrap.fill(with_labels.summary(), 70))
+print(textwrap.fill(with_labels.truth.surprise.verdict, 70))
 
 # %%
 # How to read its pictures
