@@ -79,13 +79,13 @@ for name, y_proba in (("before", p), ("after", corrected)):
 # Once labels are there, the check shows the same: before the correction the
 # probabilities are too high (filled points do not fit), and after it they fit.
 
-fig, axes = plt.subplots(1, 2, figsize=(7, 4.2), layout="constrained")
-for ax, name, y_proba in zip(axes, ("before", "after"), (p, corrected), strict=True):
+fig, axes = plt.subplots(1, 2, figsize=(7, 4.6), layout="constrained")
+for ax, name, y_proba in zip(axes, ("Before", "After"), (p, corrected), strict=True):
     CalibrationCheckDisplay.from_labels(y_new, y_proba, ax=ax)
-    ax.set(title=name, xlim=(0, 1), ylim=(0, 1))
-    handles, labels = ax.get_legend_handles_labels()
+    ax.set(title=f"{name} the correction", xlim=(0, 1), ylim=(0, 1))
     ax.get_legend().remove()
-fig.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+entries = axes[0].get_legend_handles_labels()
+fig.legend(*entries, loc="outside lower center", ncols=2, frameon=False)
 plt.show()
 
 # %%

@@ -12,7 +12,7 @@ model. This example makes both promises twenty times, and shows what each of the
 # ----------------------
 #
 # The model ranks well, but its logits are twice as large as they should be. Each time
-# 1,500 rows have labels, and 200 new rows have none.
+# 1,500 rows have labels, and 150 new rows have none.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -66,9 +66,9 @@ for seed in range(20):
     rng = np.random.default_rng(seed)
     scores, true_p = scored_rows(rng, 1500)
     labels = rng.random(1500) < true_p
-    new_scores, new_p = scored_rows(rng, 200)
+    new_scores, new_p = scored_rows(rng, 150)
     flagged = three_ways(labels, scores, new_scores)
-    new_labels = rng.random(200) < new_p
+    new_labels = rng.random(150) < new_p
     for way, rows in flagged.items():
         n_flagged.setdefault(way, []).append(int(rows.sum()))
         precision.setdefault(way, []).append(new_labels[rows].mean())
@@ -98,10 +98,10 @@ ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# If the probabilities are wrong, so is ``Certain``. With calibrated draws it keeps its
-# promise here, and flags more rows than the guarantee. ``guarantee`` keeps the promise
-# whatever the model does, and pays for it with rows: its precision is higher than it
-# had to be. With few labels it certifies nothing at all:
+# If the probabilities are wrong, so is ``Certain``. With calibrated draws it breaks its
+# promise as rarely as it says. ``guarantee`` does so whatever the model is like, and
+# pays for it with rows: its precision is higher than it had to be. With few labels it
+# certifies nothing at all:
 
 rng = np.random.default_rng(0)
 scores, true_p = scored_rows(rng, 60)

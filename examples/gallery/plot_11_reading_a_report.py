@@ -80,7 +80,7 @@ print(textwrap.fill(with_labels.truth.surprise.verdict, 70))
 # - **Bottom right**: do the labels fit? Points should be near the diagonal, inside
 #   their bars.
 
-fig, axes = plt.subplots(2, 2, figsize=(7, 6.4), layout="constrained")
+fig, axes = plt.subplots(2, 2, figsize=(6.4, 6.2), layout="constrained")
 ExpectedScoreDisplay.from_decision(decision, band=0.9, ax=axes[0, 0])
 DecisionDisplay.from_decision(decision, ax=axes[0, 1])
 ScoreDistributionDisplay.from_distribution(
