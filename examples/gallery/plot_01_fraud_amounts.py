@@ -47,8 +47,8 @@ held = {
 }
 
 # %%
-# What each of them should bring is known before any fraud is. All three are judged by
-# the real amounts. The labels are drawn only now, once, from the probabilities.
+# What each of them can be expected to bring is known in advance. All three are judged
+# by the amounts of the payments. The labels are drawn only now, from the probabilities.
 
 fraud = rng.random(p.size) < p
 print(

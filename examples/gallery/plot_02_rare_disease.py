@@ -8,8 +8,8 @@ learns before any diagnosis whether both can be kept together.
 """
 
 # %%
-# Four thousand people, forty of them ill
-# ---------------------------------------
+# Four thousand people, about forty of them ill
+# ---------------------------------------------
 #
 # A model gives each person a calibrated probability; here it is made up. Who is ill
 # will be known only after the second examination.
@@ -25,8 +25,8 @@ plt.rcParams["font.size"] = 12
 
 rng = np.random.default_rng(4)
 p = rng.beta(0.06, 5.94, size=4000)
-print(f"Ill, as far as one can expect: {p.sum():.0f} of {p.size}")
-print(f"Above a threshold of 0.5: {np.sum(p > 0.5)}")
+print(f"Expected to be ill: {p.sum():.0f} of {p.size}")
+print(f"With a probability above 0.5: {np.sum(p > 0.5)}")
 
 # %%
 # Call in as few as possible

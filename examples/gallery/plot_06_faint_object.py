@@ -11,8 +11,8 @@ each map, and shows where the difference matters.
 # Three maps
 # ----------
 #
-# The same disc of 64 by 64 pixels, seen more and more faintly. The maps are made up,
-# and their probabilities are taken to be calibrated.
+# The same disc in maps of 64 by 64 pixels, seen more and more faintly. The maps are
+# made up, and their probabilities are taken to be calibrated.
 
 import matplotlib.pyplot as plt
 import numpy as np

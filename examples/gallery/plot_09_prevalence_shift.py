@@ -53,8 +53,8 @@ print(f"Mean probability of the model: {p.mean():.3f}")
 print(f"Estimated share of positives:  {share:.3f} (true: {NEW})")
 
 # %%
-# The estimate has an error of its own, for which the intervals below do not allow. It
-# can be large: how large, thirty more batches of the same kind show.
+# The estimate has an error of its own, for which the intervals below do not allow.
+# Thirty more batches of the same kind show how large it can be.
 
 repeated = [
     bestcut.estimate_prevalence(model.predict_proba(rows(1000, NEW)[0])[:, 1], old=OLD)
