@@ -11,9 +11,9 @@ threshold of 0.5, and a cut for the mean amount.
 # The payments
 # ------------
 #
-# Twenty thousand synthetic payments: most amounts are small, a few are large. The
-# model gives a calibrated probability of fraud, 1 % on average. A fraud that is held
-# saves its amount; a false alarm costs 5 euro, for a phone call.
+# Twenty thousand synthetic payments: most amounts are small, a few are large. The model
+# gives a calibrated probability of fraud, 1 % on average. A fraud that is held saves
+# its amount; a false alarm costs 5 euro, for a phone call.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -47,8 +47,8 @@ held = {
 }
 
 # %%
-# What each of them should bring is known before any fraud is. All three are judged by
-# the real amounts. The labels are drawn only now, once, from the probabilities.
+# What each of them can be expected to bring is known in advance. All three are judged
+# by the amounts of the payments. The labels are drawn only now, from the probabilities.
 
 fraud = rng.random(p.size) < p
 print(
@@ -85,6 +85,7 @@ for name, (rows, color, marker) in groups.items():
     ax.plot(p[rows], amount[rows], marker, ms=4, color=color, label=label)
 ax.set(xscale="log", yscale="log", xlim=(1e-4, 1), ylim=(0.3, None))
 ax.set(xlabel="Probability of fraud", ylabel="Amount (euro)")
+ax.set_title("Payments held by each rule")
 ax.spines[["top", "right"]].set_visible(False)
 fig.legend(loc="outside upper center", ncols=1, frameon=False)
 plt.show()

@@ -8,8 +8,8 @@ learns before any diagnosis whether both can be kept together.
 """
 
 # %%
-# Four thousand people, forty of them ill
-# ---------------------------------------
+# Four thousand people, about forty of them ill
+# ---------------------------------------------
 #
 # A model gives each person a calibrated probability; here it is made up. Who is ill
 # will be known only after the second examination.
@@ -25,8 +25,8 @@ plt.rcParams["font.size"] = 12
 
 rng = np.random.default_rng(4)
 p = rng.beta(0.06, 5.94, size=4000)
-print(f"Ill, as far as one can expect: {p.sum():.0f} of {p.size}")
-print(f"Above a threshold of 0.5: {np.sum(p > 0.5)}")
+print(f"Expected to be ill: {p.sum():.0f} of {p.size}")
+print(f"With a probability above 0.5: {np.sum(p > 0.5)}")
 
 # %%
 # Call in as few as possible
@@ -44,8 +44,8 @@ in_this_one = bestcut.decide(p, "precision", at_least={"recall": surely})
 for decision in (on_average, in_this_one):
     counts = decision.confusion().interval(0.9)
     print(f"Called in: {decision.n_positive} people. {decision.conditions[0]}")
-    print("  ill and called in: {} to {}".format(*counts.tp), end=", ")
-    print("ill and missed: {} to {}".format(*counts.fn), "(90 % intervals)")
+    print("  90 % intervals: ill and called in {} to {},".format(*counts.tp), end=" ")
+    print("ill and missed {} to {}".format(*counts.fn))
 
 # %%
 # Certainty has a price: a hundred more people are called in, nearly all of them
@@ -54,13 +54,13 @@ for decision in (on_average, in_this_one):
 # If both cannot be had
 # ---------------------
 #
-# A precision of 0.2 on top of the recall is too much to ask of this model. bestcut
-# says so, and says what can be reached.
+# A precision of 0.2 on top of the recall is too much to ask of this model. bestcut says
+# so, and says what can be reached.
 
 try:
     bestcut.decide(p, "f1", at_least={"recall": 0.8, "precision": 0.2})
 except bestcut.InfeasibleError as error:
-    print(textwrap.fill(str(error), 80))
+    print(textwrap.fill(str(error), 70))
 
 # %%
 # Every choice at once
@@ -81,7 +81,7 @@ for decision, label, color in (
     ax.axvline(k, color=color, linewidth=2, label=f"{label}: {k} people")
 ax.axhline(0.8, color="0.7", linewidth=1)
 ax.set(xlabel="People called in, most probable first", ylabel="Expected score")
-ax.set(xlim=(0, 1500), ylim=(0, 1))
+ax.set(xlim=(0, 1500), ylim=(0, 1), title="Precision and recall of every cut")
 ax.spines[["top", "right"]].set_visible(False)
 ax.legend(loc="center right", frameon=False)
 plt.show()
@@ -91,8 +91,8 @@ plt.show()
 # ----------------------------
 #
 # The labels are drawn only now, from the probabilities, for two thousand screenings of
-# the same people. The first choice keeps a recall of 0.8 in about half of them, as
-# one should expect of a mean; the second in about 95 %.
+# the same people. The first choice keeps a recall of 0.8 in about half of them, as one
+# should expect of a mean; the second in about 95 %.
 
 ill = rng.random((2000, p.size)) < p
 for decision in (on_average, in_this_one):

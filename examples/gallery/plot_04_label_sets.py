@@ -87,7 +87,7 @@ for average in averages:
     Y_pred = labels[f'for "{average}"']
     promised = multilabel.score_distribution(P, Y_pred, average=average)
     realised = f1_score(Y_true, Y_pred, average=average, zero_division=0)
-    print(f"{average:<8} promised: {promised}; realised: {realised:.3f}")
+    print(f"{average:<8} promised {promised}; realised {realised:.3f}")
 
 # %%
 # Real labels of one picture often exclude each other. Then the expected score for

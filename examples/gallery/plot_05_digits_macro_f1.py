@@ -12,9 +12,9 @@ some of which were made rare.
 # --------------------------------------------
 #
 # From scikit-learn's digits we keep all zeros, and about 20 % fewer of each further
-# digit, down to some thirty nines. The classifier sees only three principal components,
-# so it is often in doubt. Its probabilities are out-of-fold: no row was scored by a
-# model that was fitted on it.
+# digit, down to some thirty eights and nines. The classifier sees only three principal
+# components, so it is often in doubt. Its probabilities are out-of-fold: no row was
+# scored by a model that was fitted on it.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -58,11 +58,9 @@ print(f"No choice has an expected macro F1 higher by more than {found.gap:.0e}")
 
 for name, chosen in (("most probable", most_probable), ("for macro F1", found.labels)):
     promised = multiclass.score_distribution(P, chosen, "f1")
-    print(
-        f"{name:<13}  promised: {promised}; "
-        f"realised: {f1_score(y, chosen, average='macro'):.3f}, "
-        f"accuracy {accuracy_score(y, chosen):.3f}"
-    )
+    realised = f1_score(y, chosen, average="macro")
+    print(f"{name}: promised {promised}")
+    print(f"  realised {realised:.3f}, accuracy {accuracy_score(y, chosen):.3f}")
 
 # %%
 # Where the gain comes from

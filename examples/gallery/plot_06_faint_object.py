@@ -11,8 +11,8 @@ each map, and shows where the difference matters.
 # Three maps
 # ----------
 #
-# The same disc of 64 by 64 pixels, seen more and more faintly. The maps are made up,
-# and their probabilities are taken to be calibrated.
+# The same disc in maps of 64 by 64 pixels, seen more and more faintly. The maps are
+# made up, and their probabilities are taken to be calibrated.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -75,8 +75,9 @@ fig.colorbar(shown, ax=axes[:, 0], location="left", shrink=0.5, label="Probabili
 plt.show()
 
 # %%
-# The clear object is the same in both masks: there is nothing to gain. At 0.5 the faint
-# one is lost. Its best mask is far from perfect, and its expected Dice said so.
+# The clear object has nearly the same mask both times: there is little to gain. At 0.5
+# the faint one is lost. Its best mask is far from perfect, and its expected Dice said
+# so.
 #
 # Here the pixels are independent given the map. Neighbouring pixels of real objects are
 # not: then the score of one map varies more than bestcut says.

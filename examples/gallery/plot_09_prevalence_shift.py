@@ -44,8 +44,8 @@ p = model.predict_proba(X_new)[:, 1]
 # Estimate and correct
 # --------------------
 #
-# The estimate is the share that makes the unlabelled scores most likely. It needs
-# no labels, only the share that the model was fitted on.
+# The estimate is the share that makes the unlabelled scores most likely. It needs no
+# labels, only the share that the model was fitted on.
 
 share = bestcut.estimate_prevalence(p, old=OLD)
 corrected = bestcut.adjust_prevalence(p, old=OLD, new=share)
@@ -53,8 +53,8 @@ print(f"Mean probability of the model: {p.mean():.3f}")
 print(f"Estimated share of positives:  {share:.3f} (true: {NEW})")
 
 # %%
-# The estimate has an error of its own, for which the intervals below do not allow. It
-# can be large: how large, thirty more batches of the same kind show.
+# The estimate has an error of its own, for which the intervals below do not allow.
+# Thirty more batches of the same kind show how large it can be.
 
 repeated = [
     bestcut.estimate_prevalence(model.predict_proba(rows(1000, NEW)[0])[:, 1], old=OLD)
@@ -72,34 +72,30 @@ print(f"Thirty estimates: {min(repeated):.3f} to {max(repeated):.3f}")
 for name, y_proba in (("before", p), ("after", corrected)):
     decision = bestcut.decide(y_proba, "f1")
     realised = f1_score(y_new, decision.labels)
-    print(
-        f"{name:<6}  flagged: {decision.n_positive:>3}, threshold of the scores:",
-        end=" ",
-    )
-    print(f"{p[decision.labels].min():.2f}")
-    print(f"        promised: {decision.distribution()}; realised: {realised:.2f}")
+    print(f"{name}: {decision.n_positive} rows flagged")
+    print(f"  promised {decision.distribution()}; realised {realised:.3f}")
 
 # %%
 # Once labels are there, the check shows the same: before the correction the
 # probabilities are too high (filled points do not fit), and after it they fit.
 
-fig, axes = plt.subplots(1, 2, figsize=(7, 4.2), layout="constrained")
-for ax, name, y_proba in zip(axes, ("before", "after"), (p, corrected), strict=True):
+fig, axes = plt.subplots(1, 2, figsize=(7, 4.6), layout="constrained")
+for ax, name, y_proba in zip(axes, ("Before", "After"), (p, corrected), strict=True):
     CalibrationCheckDisplay.from_labels(y_new, y_proba, ax=ax)
-    ax.set(title=name, xlim=(0, 1), ylim=(0, 1))
-    handles, labels = ax.get_legend_handles_labels()
+    ax.set(title=f"{name} the correction", xlim=(0, 1), ylim=(0, 1))
     ax.get_legend().remove()
-fig.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+entries = axes[0].get_legend_handles_labels()
+fig.legend(*entries, loc="outside lower center", ncols=2, frameon=False)
 plt.show()
 
 # %%
 # When it does not work
 # ---------------------
 #
-# The correction assumes that positives and negatives still look as they did. Here
-# the share stays at 30 %, but all features have moved by 0.3, as after a change of
-# the instrument. The estimate explains this by more positives, and is wrong. Nothing in
-# the unlabelled scores tells one from the other; some new labels do.
+# The correction assumes that positives and negatives still look as they did. Here the
+# share stays at 30 %, but all features have moved by 0.3, as after a change of the
+# instrument. The estimate explains this by more positives, and is wrong. The unlabelled
+# scores give no warning of that; some new labels do.
 
 X_moved, y_moved = rows(2000, OLD)
 p_moved = model.predict_proba(X_moved + 0.3)[:, 1]

@@ -60,12 +60,13 @@ print(decision.confusion())
 # When labels are known
 # ---------------------
 #
-# Given ``y_true``, the page adds realised scores, and whether the labels fit.
+# Given ``y_true``, the page adds realised scores, and whether the labels fit. Here F1
+# came out near the lower end of its interval, and the page says how unusual that is.
 
 y_true = rng.random(300) < p
 with_labels = make_report(p, "f1", also=["f2", "mcc"], worth=euro, y_true=y_true)
-print(with_labels.summary())
-print(textwrap.fill(with_labels.truth.surprise.verdict, 80))
+print(textwrap.fill(with_labels.summary(), 70))
+print(textwrap.fill(with_labels.truth.surprise.verdict, 70))
 
 # %%
 # How to read its pictures
@@ -79,7 +80,7 @@ print(textwrap.fill(with_labels.truth.surprise.verdict, 80))
 # - **Bottom right**: do the labels fit? Points should be near the diagonal, inside
 #   their bars.
 
-fig, axes = plt.subplots(2, 2, figsize=(7, 6.4), layout="constrained")
+fig, axes = plt.subplots(2, 2, figsize=(6.4, 6.2), layout="constrained")
 ExpectedScoreDisplay.from_decision(decision, band=0.9, ax=axes[0, 0])
 DecisionDisplay.from_decision(decision, ax=axes[0, 1])
 ScoreDistributionDisplay.from_distribution(

@@ -12,8 +12,7 @@ stream that need not be in memory at once.
 # -----------------------
 #
 # The time of ``decide`` divided by that of ``np.argsort`` on the same array, best of
-# three. The machine that builds this page is small and shared, so your numbers will
-# differ.
+# three. On another machine the numbers will differ.
 
 import time
 
@@ -43,13 +42,13 @@ for metric in ("f1", "jaccard", "mcc", "gmean"):
     print(f"decide for {metric:<8} {ratio:.1f} sorts")
 
 # %%
-# The decision is exact up to a stated error, and no other prediction is better by more
-# than ``gap``.
+# The expected score is exact up to ``error``, and no other prediction is better by more
+# than ``error`` and ``gap`` together.
 
 decision = bestcut.decide(p, "f1")
 print(f"{decision.n_positive} of {p.size} rows, threshold {decision.threshold:.4f}")
-print(f"Expected F1 {decision.expected_score:.6f}, error below {decision.error:.0e},")
-print(f"and no prediction is better by more than {decision.gap:g} beyond that error")
+print(f"Expected F1 {decision.expected_score:.6f}", end=", ")
+print(f"error {decision.error:.0e}, gap {decision.gap:g}")
 print(f"Before any label: {decision.distribution()}")
 
 # %%
@@ -68,7 +67,7 @@ print(f"The curve took {(time.process_time() - start) / sort:.1f} sorts")
 
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 decision.curve.plot(ax=ax)
-ax.set_xlabel("Predicted positives (of 1,000,000)")
+ax.set(xlabel="Predicted positives (of 1,000,000)", title="Expected F1 of every cut")
 ax.xaxis.set_major_formatter(lambda count, _: f"{count:,.0f}")
 plt.show()
 
@@ -77,8 +76,8 @@ plt.show()
 # -------------
 #
 # ``ScoreSummary`` keeps about a megabyte, however many scores it has seen. A first pass
-# finds a bracket around the best cut, and a second pass collects the few scores
-# inside it. The cut is the same as that of all scores at once.
+# finds a bracket around the best cut, and a second pass collects the few scores inside
+# it. The cut is the same as that of all scores at once.
 
 chunks = np.array_split(p, 20)  # from files, a database or other machines
 summary = bestcut.ScoreSummary()
