@@ -15,8 +15,9 @@ import importlib
 import inspect
 import sys
 from collections.abc import Iterator
-from functools import cached_property
-from types import ModuleType
+from contextlib import contextmanager
+from functools import cache, cached_property
+from types import FunctionType, ModuleType
 from typing import Any
 
 from numpydoc.docscrape import get_doc_object
@@ -41,6 +42,19 @@ NOT_ASKED_OF_RESULTS = NOT_ASKED | {"PR01"}
 RAISE_NOTHING = {"bestcut.metrics.names"}
 
 
+@contextmanager
+def forgotten() -> Iterator[None]:
+    """Forget what is imported inside: it was made with engines that are not there."""
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        package, _, module = name.rpartition(".")
+        if package in before:
+            vars(sys.modules[package]).pop(module, None)
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
 def public_modules() -> list[ModuleType]:
     """Return the modules whose names users may import, those of engines last."""
     import bestcut
@@ -49,10 +63,11 @@ def public_modules() -> list[ModuleType]:
     parts = [x for x in bestcut.__all__ if inspect.ismodule(getattr(bestcut, x))]
     parts += [x for x in _extras.NEEDS if x != "torch"]
     modules = [bestcut, *(importlib.import_module(f"bestcut.{x}") for x in parts)]
-    with mock(list(MOCKED)):
+    with mock(list(MOCKED)), forgotten():
         return modules + [importlib.import_module(f"bestcut.{x}") for x in ENGINES]
 
 
+@cache
 def public_names() -> dict[str, Any]:
     """Return every public function, class and constant by its shortest name.
 
@@ -70,29 +85,51 @@ def public_names() -> dict[str, Any]:
     return found
 
 
-def members(thing: Any) -> Iterator[str]:
-    """Yield the public methods and properties that no other class of ours defines.
+def listed_attributes(thing: Any) -> list[str]:
+    """Return the attributes that a docstring lists, some of them side by side."""
+    names = [x.name for x in get_doc_object(thing)["Attributes"]]
+    return [name for side_by_side in names for name in side_by_side.split(", ")]
 
-    What a class only defines anew is documented on the page of the class above it.
+
+def members(thing: Any) -> list[str]:
+    """Return the methods and properties to describe on the page of a class.
+
+    Those from classes that are not public are described with it. Of a class that is
+    made from a public one, such as `bestcut.metrics.Metric`, only what no other class
+    has is described: the rest are hooks, or on the page of the public one.
     """
     if not inspect.isclass(thing):
-        return
-    above = [x for x in thing.__mro__[1:] if x.__module__.startswith("bestcut")]
-    for name, value in vars(thing).items():
-        if any(name in vars(x) for x in above):
-            continue
-        kinds = (property, cached_property, classmethod, staticmethod)
-        if not name.startswith("_") and (
-            inspect.isfunction(value) or isinstance(value, kinds)
-        ):
-            yield name
+        return []
+    first, *above = [x for x in thing.__mro__ if x.__module__.startswith("bestcut.")]
+    names = dict.fromkeys(name for owner in (*above, first) for name in vars(owner))
+    if any(x in public_names().values() for x in above):
+        names = {x: None for x in vars(first) if not any(x in vars(y) for y in above)}
+    listed = listed_attributes(thing)
+    kinds = (property, cached_property, classmethod, staticmethod, FunctionType)
+    return [
+        name
+        for name in names
+        if not name.startswith("_")
+        and name not in listed
+        and isinstance(inspect.getattr_static(thing, name), kinds)
+    ]
+
+
+def attributes(thing: Any) -> list[str]:
+    """Return what a class has: attributes, properties and methods."""
+    return [*listed_attributes(thing), *members(thing)]
+
+
+def is_result(thing: Any) -> bool:
+    """Return whether a class is a result: it has attributes, but no parameters."""
+    doc = get_doc_object(thing)
+    return bool(doc["Attributes"]) and not doc["Parameters"]
 
 
 def faults(path: str, thing: Any) -> Iterator[tuple[str, str]]:
     """Yield a code and a sentence for whatever is wrong with one public name."""
     doc = get_doc_object(thing)
-    is_result = doc["Attributes"] and not doc["Parameters"]
-    waived = NOT_ASKED_OF_RESULTS if is_result else NOT_ASKED
+    waived = NOT_ASKED_OF_RESULTS if is_result(thing) else NOT_ASKED
     yield from (x for x in validate(doc)["errors"] if x[0] not in waived)
     refuses = inspect.isfunction(thing) or doc["Parameters"]
     if refuses and not doc["Raises"] and path not in RAISE_NOTHING:

@@ -108,7 +108,7 @@ def f(x):
         error = errors.InfeasibleError(f"{x}")
         raise error
     if x == 4:
-        return FileError.of(x), OtherError(text="no")
+        return Problem.of(x), OtherError(text="no")
     if x == 5:
         msg = ("a " + str(x))
     name, count = str(x), dict(a="b")

@@ -25,6 +25,7 @@ from bestcut.goals import (
     Mean,
     ProbAtLeast,
     check_goal,
+    condition_of,
 )
 from bestcut.metrics import AnyMetric, Metric, RowUtility, get, require_ranking
 from bestcut.mixtures import (
@@ -78,6 +79,18 @@ class ExpectedScoreCurve:
         a `bestcut.RowUtility`.
     error : float
         Bound on the numerical error of every entry of `expected_score`.
+
+    See Also
+    --------
+    bestcut.Decision : Has it, as ``curve``.
+    bestcut.displays.ExpectedScoreDisplay : Draws it.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> curve = bestcut.decide([0.75, 0.5], "accuracy").curve
+    >>> curve.n_positive.tolist(), curve.expected_score.tolist()
+    ([0, 1, 2], [0.375, 0.625, 0.625])
     """
 
     n_positive: CountArray
@@ -96,6 +109,11 @@ class ExpectedScoreCurve:
             `bestcut.RowUtility`) and ``expected_score``. Of pandas or polars, as the
             probabilities were; if they were neither, of the one that is installed, and
             of pandas if both are.
+
+        Raises
+        ------
+        ImportError
+            If neither pandas nor polars is installed.
 
         Examples
         --------
@@ -134,6 +152,12 @@ class ExpectedScoreCurve:
         Returns
         -------
         bestcut.displays.ExpectedScoreDisplay
+            What was drawn, with its axes as ``ax_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
 
         Examples
         --------
@@ -287,6 +311,23 @@ class Decision(Predicted):
         The least and the largest number of positives that was allowed.
     curve : ExpectedScoreCurve
         Expected score of every cut, computed on first use.
+
+    See Also
+    --------
+    bestcut.decide : Makes it.
+    bestcut.ScoreDistribution : What ``distribution()`` returns.
+    bestcut.Decisions : The same for many problems.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> decision = bestcut.decide([0.9, 0.6, 0.3, 0.1], "f1")
+    >>> decision  # doctest: +ELLIPSIS
+    Decision(f1: 2 of 4 positive, threshold 0.6, expected score 0.75072 [error ...])
+    >>> decision.labels.tolist()
+    [True, True, False, False]
+    >>> decision.confusion().mean.tp
+    1.5
     """
 
     labels: Any
@@ -333,7 +374,7 @@ class Decision(Predicted):
     def conditions(self) -> tuple[Condition, ...]:
         """What was asked of other metrics, and what is reached of it."""
         return tuple(
-            Condition.of(self._prediction, metric, wanted)
+            condition_of(self._prediction, metric, wanted)
             for metric, floors in self._floors.items()
             for wanted in floors
         )
@@ -351,6 +392,12 @@ class Decision(Predicted):
         Returns
         -------
         bestcut.displays.DecisionDisplay
+            What was drawn, with its axes as ``ax_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
 
         Examples
         --------
@@ -419,7 +466,7 @@ class Decision(Predicted):
         if not low <= other.n_pred <= high:
             words += f"; {bounds_in_words(low, high, len(self.labels))} asked"
         for one in self.conditions:
-            there = Condition.of(other, one.metric, one.wanted)
+            there = condition_of(other, one.metric, one.wanted)
             if there.reached < one.asked:
                 words += f"; breaks a condition: {there!r}"
         return words
@@ -504,6 +551,17 @@ def decide(
         or if the metric lacks what the chosen solver needs.
     InfeasibleError
         If no prediction satisfies `at_least`; the message says what can be reached.
+    ValueError
+        If a name is not known, or `min_positives` and `max_positives` contradict each
+        other.
+    TypeError
+        If an argument is of another kind, for example a class where a metric is needed.
+
+    See Also
+    --------
+    bestcut.decide_each : Many problems at once.
+    bestcut.calibrate : Probabilities from scores and labels.
+    bestcut.expected_score : The expected score of any predictions.
 
     Notes
     -----
@@ -511,6 +569,17 @@ def decide(
     of them may be taken. If the cut falls inside a tie of probabilities, the earliest
     of the tied instances in input order are positive. An empty input gives an empty
     decision.
+
+    For every metric that never falls when TP rises while the numbers of predicted and
+    of actual positives stay the same, some cut of the ranking by probability is
+    optimal: this is the paper's Main Result 1 [1]_. docs/how-it-works/bounds.md has the
+    bounds by which cuts are left out.
+
+    References
+    ----------
+    .. [1] N. Natarajan, O. Koyejo, P. Ravikumar and I. S. Dhillon. Optimal
+       decision-theoretic classification using non-decomposable performance metrics.
+       arXiv:1505.01802, 2015.
 
     Examples
     --------

@@ -39,6 +39,18 @@ class EmpiricalThreshold:
         How many of these instances are predicted positive.
     metric : Metric
         What was maximised (a loss: minimised).
+
+    See Also
+    --------
+    bestcut.empirical_threshold : Finds it.
+    bestcut.estimators.PluginThresholdClassifier : A classifier with such a threshold.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> best = bestcut.empirical_threshold([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1], "recall")
+    >>> best.threshold, best.score, best.n_positive
+    (0.5, 1.0, 3)
     """
 
     threshold: float
@@ -79,11 +91,36 @@ def empirical_threshold(
     EmpiricalThreshold
         With ``threshold``, ``score`` and ``n_positive``.
 
+    Raises
+    ------
+    ValueError
+        If labels are not 0 and 1, a score is NaN, a weight is negative, or the arrays
+        have different lengths.
+    TypeError
+        If an argument does not hold numbers.
+
+    See Also
+    --------
+    bestcut.decide : Decides for a batch, and needs probabilities but no labels.
+    bestcut.estimators.PluginThresholdClassifier : The same for a scikit-learn model.
+
     Notes
     -----
     A threshold takes all instances of a tie of scores or none of them. All thresholds
     between two scores do the same: `near` is taken if it is between them, and otherwise
     the number halfway.
+
+    This is empirical utility maximisation [1]_, [2]_, which the paper compares its
+    decisions with.
+
+    References
+    ----------
+    .. [1] O. Koyejo, N. Natarajan, P. Ravikumar and I. S. Dhillon. Consistent binary
+       classification with generalized performance metrics. *Advances in Neural
+       Information Processing Systems* 27, 2014.
+    .. [2] H. Narasimhan, R. Vaish and S. Agarwal. On the statistical consistency of
+       plug-in classifiers for non-decomposable performance measures. *Advances in
+       Neural Information Processing Systems* 27, 2014.
 
     Examples
     --------

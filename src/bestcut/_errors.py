@@ -22,11 +22,45 @@ from bestcut._types import BoolArray
 
 
 class InvalidProbabilityError(ValueError):
-    """An entry that should be a probability is NaN or outside [0, 1]."""
+    """An entry that should be a probability is NaN or outside [0, 1].
+
+    See Also
+    --------
+    bestcut.decide : Raises it for probabilities that are NaN or outside [0, 1].
+    bestcut.calibrate : Turns scores of any kind into probabilities.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> try:
+    ...     bestcut.decide([0.7, 1.5])
+    ... except bestcut.InvalidProbabilityError as error:
+    ...     print(str(error).partition(" (")[0])
+    `y_proba` must lie in [0, 1]; got y_proba[1] = 1.5
+    """
 
 
 class SolverMismatchError(ValueError):
-    """The chosen solver needs something that the metric or the size does not have."""
+    """The chosen solver needs something that the metric or the size does not have.
+
+    It is also raised if a metric does not satisfy the ranking principle, and no solver
+    that was allowed can do without it.
+
+    See Also
+    --------
+    bestcut.check_metric : Check whether ranking and cutting is optimal for a metric.
+    bestcut.decide : Raises it; ``solver="exhaustive"`` takes any metric.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> wrong = bestcut.metrics.from_counts(lambda tp, fp, fn, tn: fp - tp, "fp - tp")
+    >>> try:
+    ...     bestcut.decide([0.7, 0.4], wrong)
+    ... except bestcut.SolverMismatchError:
+    ...     print(bestcut.decide([0.7, 0.4], wrong, solver="exhaustive").n_positive)
+    1
+    """
 
 
 class InfeasibleError(ValueError):
@@ -36,6 +70,20 @@ class InfeasibleError(ValueError):
     ----------
     problem : int or None
         The first problem without such a prediction, where many are decided together.
+
+    See Also
+    --------
+    bestcut.decide : Raises it if nothing satisfies `at_least`.
+    bestcut.decide_each : Raises it with the first problem that cannot be satisfied.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> try:
+    ...     bestcut.decide_each([[0.9, 0.2], [0.5, 0.3]], at_least={"precision": 0.8})
+    ... except bestcut.InfeasibleError as error:
+    ...     print(error.problem)
+    1
     """
 
     problem: int | None = None
@@ -45,12 +93,20 @@ class FileError(ValueError):
     """A file cannot be read, understood or written.
 
     The message names the file, what is wrong and where, and the cure.
-    """
 
-    @classmethod
-    def of(cls, where: str, what: str, cure: str) -> FileError:
-        """Return the error with its sentence."""
-        return cls(f"{where}: {what}. {cure}")
+    See Also
+    --------
+    bestcut.decide_file : Raises it.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> try:
+    ...     bestcut.decide_file("missing.csv", "decided.csv", proba="p")
+    ... except bestcut.FileError as error:
+    ...     print(error)
+    missing.csv: cannot be read (No such file or directory). Check the file.
+    """
 
 
 class NotFollowedError(TypeError):
@@ -58,7 +114,22 @@ class NotFollowedError(TypeError):
 
 
 class ExpressionError(ValueError):
-    """A formula cannot be understood."""
+    """A formula cannot be understood.
+
+    See Also
+    --------
+    bestcut.metrics.from_expression : Raises it; its docstring says what a formula may
+        hold.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> try:
+    ...     bestcut.metrics.from_expression("tp / exp(fp)")
+    ... except bestcut.metrics.ExpressionError as error:
+    ...     print(str(error).partition(".")[0])
+    the formula 'tp / exp(fp)' holds 'exp(fp)', which is not allowed
+    """
 
 
 # --- phrases that sentences share ----------------------------------------------------

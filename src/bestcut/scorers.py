@@ -24,6 +24,42 @@ class ExpectedScorer:
     Made by `make_expected_scorer`. Call it as scikit-learn calls scorers,
     ``scorer(estimator, X, y)``; `y` is ignored and may be left out. Larger is better:
     a loss is returned with a minus.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric whose expected score is returned.
+    pos_label : int, float, bool or str, optional
+        The positive class; the second of the classifier's classes if None.
+    average : {"macro"}, optional
+        The mean of the metric over classes; if None, the metric of the positive class.
+
+    Raises
+    ------
+    AttributeError
+        When it is called, if the classifier has no ``predict_proba``.
+    ValueError
+        When it is called without `average`, if there are not two classes or `pos_label`
+        is none of them.
+
+    See Also
+    --------
+    bestcut.scorers.make_expected_scorer : Makes it.
+    bestcut.expected_score : The same for probabilities and predictions.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from bestcut.scorers import make_expected_scorer
+    >>> X, y = make_classification(n_samples=300, random_state=0)
+    >>> scorer = make_expected_scorer("f1")
+    >>> scorer
+    make_expected_scorer('f1')
+    >>> scores = cross_val_score(LogisticRegression(), X, y, scoring=scorer, cv=3)
+    >>> bool((scores > 0.85).all())
+    True
     """
 
     def __init__(
@@ -32,7 +68,22 @@ class ExpectedScorer:
         self.metric, self.pos_label, self.average = metric, pos_label, average
 
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:
-        """Return the expected score of ``estimator.predict(X)``."""
+        """Return the expected score of ``estimator.predict(X)``.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted one, with ``predict_proba``.
+        X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
+            The batch.
+        y : object, optional
+            Ignored; scikit-learn passes it.
+
+        Returns
+        -------
+        float
+            The expected score; a loss with a minus.
+        """
         if not hasattr(estimator, "predict_proba"):
             raise errors.no_probabilities(type(estimator).__name__)
         of = self._of_one_class if self.average is None else self._of_all_classes
@@ -86,6 +137,19 @@ def make_expected_scorer(
     -------
     ExpectedScorer
         To be called as ``scorer(estimator, X)`` or passed as ``scoring=``.
+
+    Raises
+    ------
+    ValueError
+        If `metric` or `average` is not known, or `pos_label` is given with `average`.
+    TypeError
+        If `metric` is neither a name nor a metric.
+
+    See Also
+    --------
+    bestcut.expected_score : The same for probabilities and predictions.
+    bestcut.multiclass.expected_score : The same for several classes.
+    bestcut.calibration_check : Check whether the probabilities can be trusted.
 
     Notes
     -----

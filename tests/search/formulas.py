@@ -137,9 +137,9 @@ def random_metric(rng, n):
     if kind < 0.2:  # as a loss
 
         def loss(tp, fp, fn, tn):
-            return -metric.unchecked(tp, fp, fn, tn)
+            return -metric._unchecked(tp, fp, fn, tn)
 
-        if hasattr(metric, "unchecked"):
+        if hasattr(metric, "_unchecked"):
             return from_counts(
                 loss,
                 name=f"loss of {metric.name}",

@@ -69,6 +69,12 @@ class Calibration:
     score_range : tuple of float
         The smallest and the largest labelled score.
 
+    See Also
+    --------
+    bestcut.calibrate : Makes it.
+    bestcut.UncertainProbabilities : What it returns for new scores.
+    bestcut.displays.CalibrationMapDisplay : Draws its maps.
+
     Examples
     --------
     >>> import numpy as np
@@ -123,6 +129,11 @@ class Calibration:
         UncertainProbabilities
             For `bestcut.decide` and everything else that takes probabilities.
 
+        Raises
+        ------
+        ValueError
+            If a score is NaN or infinite.
+
         Warns
         -----
         UserWarning
@@ -174,6 +185,11 @@ class Calibration:
         ndarray of shape (n,)
             Nondecreasing in the scores.
 
+        Raises
+        ------
+        ValueError
+            If a score is NaN or infinite.
+
         Examples
         --------
         >>> import bestcut
@@ -195,6 +211,12 @@ class Calibration:
         Returns
         -------
         ndarray of shape (n_draws, n)
+            A row for each map.
+
+        Raises
+        ------
+        ValueError
+            If a score is NaN or infinite.
 
         Examples
         --------
@@ -219,6 +241,7 @@ class Calibration:
         Returns
         -------
         bytes
+            What `from_bytes` reads; the same on every machine.
 
         Examples
         --------
@@ -250,6 +273,7 @@ class Calibration:
         Returns
         -------
         Calibration
+            The same maps.
 
         Raises
         ------
@@ -313,11 +337,22 @@ def calibrate(
     Returns
     -------
     Calibration
+        Call it with new scores to get their probabilities.
 
     Raises
     ------
     ValueError
-        If there are no labels, or an entry of `scores` is NaN or infinite.
+        If there are no labels, labels are not 0 and 1, an entry of `scores` is NaN or
+        infinite, or `method` is not known.
+    TypeError
+        If an argument does not hold numbers.
+
+    See Also
+    --------
+    bestcut.calibration_check : Check the result on other labels.
+    bestcut.decide : Decides with what a calibration returns.
+    bestcut.estimators.ExpectedMetricClassifier : Calibrates a scikit-learn model like
+        this.
 
     Notes
     -----

@@ -67,6 +67,15 @@ def calibration_check(
     ------
     InvalidProbabilityError
         If an entry of `y_proba` is NaN or outside [0, 1].
+    ValueError
+        If labels are not 0 and 1, `n_bins` is below 1, or `level` is not strictly
+        between 0 and 1.
+
+    See Also
+    --------
+    bestcut.calibrate : Probabilities that fit, if these do not.
+    bestcut.displays.CalibrationCheckDisplay : Draws the bins.
+    bestcut.ScoreDistribution : Its ``surprise`` asks the same of a score.
 
     Notes
     -----
@@ -94,13 +103,13 @@ def calibration_check(
     Examples
     --------
     >>> import numpy as np
-    >>> from bestcut.calibration import calibration_check
+    >>> import bestcut
     >>> rng = np.random.default_rng(0)
     >>> y_proba = rng.random(1000)
     >>> y_true = rng.random(1000) < y_proba
-    >>> calibration_check(y_true, y_proba).fits
+    >>> bestcut.calibration_check(y_true, y_proba).fits
     True
-    >>> calibration_check(y_true, y_proba**2, n_bins=4)
+    >>> bestcut.calibration_check(y_true, y_proba**2, n_bins=4)
     CalibrationCheck: The labels do not fit the probabilities (p < 1e-12): 523
     positives where 348.2 were expected. Most out of line: probabilities 3.61e-08
     to 0.25, where 41.0 were expected and 122 seen: too low.

@@ -59,6 +59,24 @@ class Guarantee:
         enough, or if the set is certified. Computed on first use.
     verdict : str
         The outcome in words.
+
+    See Also
+    --------
+    bestcut.guarantee : Finds it.
+    bestcut.Certain : The same promise if the probabilities are right.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bestcut
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.random(1300)
+    >>> y = rng.random(1300) < scores**0.5
+    >>> found = bestcut.guarantee(
+    ...     y[:1000], scores[:1000], scores[1000:], {"recall": 0.5}
+    ... )
+    >>> found.certified, found.lower["recall"] >= 0.5
+    (True, True)
     """
 
     labels: BoolArray
@@ -157,6 +175,16 @@ def guarantee(
     ------
     SolverMismatchError
         If a metric is not known to be monotone as described.
+    ValueError
+        If there are no labels, labels are not 0 and 1, a score is NaN or infinite, a
+        metric is a loss, or `probability` is not strictly between 0 and 1.
+    TypeError
+        If `at_least` is not a mapping of metrics to numbers.
+
+    See Also
+    --------
+    bestcut.Certain : A condition of `bestcut.decide`, which trusts the probabilities.
+    bestcut.calibrate : Probabilities from the same labels.
 
     Notes
     -----

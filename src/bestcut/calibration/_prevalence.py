@@ -33,6 +33,30 @@ def adjust_prevalence(y_proba: Any, old: float, new: float | None = None) -> Flo
     Returns
     -------
     ndarray of shape (n,)
+        The probabilities where the share of positives is `new`.
+
+    Raises
+    ------
+    InvalidProbabilityError
+        If an entry of `y_proba` is NaN or outside [0, 1].
+    ValueError
+        If `old` or `new` is not strictly between 0 and 1.
+
+    See Also
+    --------
+    bestcut.estimate_prevalence : The share of positives in unlabelled data.
+    bestcut.calibrate : Probabilities from labels of the new data, if there are some.
+
+    Notes
+    -----
+    It is Bayes' rule, if only the share of positives differs between the data:
+    positives look the same in both, and so do negatives [1]_.
+
+    References
+    ----------
+    .. [1] M. Saerens, P. Latinne and C. Decaestecker. Adjusting the outputs of a
+       classifier to new a priori probabilities: a simple procedure. *Neural
+       Computation* 14(1), 21-41, 2002.
 
     Examples
     --------
@@ -52,9 +76,6 @@ def adjust_prevalence(y_proba: Any, old: float, new: float | None = None) -> Flo
 def estimate_prevalence(y_proba: Any, old: float) -> float:
     """Estimate the share of positives in unlabelled data.
 
-    This is the maximum-likelihood estimate of Saerens, Latinne and Decaestecker (2002).
-    They find it by EM; the likelihood is concave, so halving an interval finds it too.
-
     Parameters
     ----------
     y_proba : array-like of shape (n,)
@@ -67,6 +88,29 @@ def estimate_prevalence(y_proba: Any, old: float) -> float:
     float
         From 0 to 1. It is `old` if there is nothing to estimate from: no probabilities,
         or none that differ from `old`.
+
+    Raises
+    ------
+    InvalidProbabilityError
+        If an entry of `y_proba` is NaN or outside [0, 1].
+    ValueError
+        If `old` is not strictly between 0 and 1.
+
+    See Also
+    --------
+    bestcut.adjust_prevalence : Probabilities for that share.
+    bestcut.calibration_check : Check them, once there are labels.
+
+    Notes
+    -----
+    This is the maximum-likelihood estimate of Saerens, Latinne and Decaestecker [1]_.
+    They find it by EM; the likelihood is concave, so halving an interval finds it too.
+
+    References
+    ----------
+    .. [1] M. Saerens, P. Latinne and C. Decaestecker. Adjusting the outputs of a
+       classifier to new a priori probabilities: a simple procedure. *Neural
+       Computation* 14(1), 21-41, 2002.
 
     Examples
     --------

@@ -32,6 +32,18 @@ class CalibrationBin:
         The same, corrected for the number of bins (Šidák).
     stands_out : bool
         Whether `adjusted_p_value` is at most the level of the check.
+
+    See Also
+    --------
+    bestcut.CalibrationCheck : Holds it.
+    bestcut.calibration_check : Makes the check.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> check = bestcut.calibration_check([1, 0, 0, 1], [0.75, 0.25, 0.25, 0.75])
+    >>> check.overall.expected, check.overall.observed, check.overall.n
+    (2.0, 2, 4)
     """
 
     n: int
@@ -71,6 +83,18 @@ class CalibrationCheck:
         How many labels are positive at probability 0 or negative at probability 1.
     first_impossible : int or None
         Where the first of them is in the input.
+
+    See Also
+    --------
+    bestcut.calibration_check : Makes it.
+    bestcut.displays.CalibrationCheckDisplay : Draws it.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> check = bestcut.calibration_check([1, 0, 0, 1], [0.75, 0.25, 0.25, 0.75])
+    >>> check.fits, check.p_value
+    (True, 1.0)
     """
 
     verdict: str

@@ -108,6 +108,18 @@ class WindowedLaw:
     dropped : float
         Mass outside the window: what the expectation of a function bounded by 1 can
         lose.
+
+    See Also
+    --------
+    bestcut.counts.poisson_binomial_window : Makes it.
+    bestcut.counts.poisson_binomial : The whole distribution.
+
+    Examples
+    --------
+    >>> from bestcut.counts import poisson_binomial_window
+    >>> law = poisson_binomial_window([0.5] * 400)
+    >>> law.start > 100, round(float(law.counts @ law.pmf), 9)
+    (True, 200.0)
     """
 
     start: int

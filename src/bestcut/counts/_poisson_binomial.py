@@ -24,10 +24,25 @@ def poisson_binomial(y_proba: Any) -> FloatArray:
     ndarray of shape (n + 1,)
         Entry s is the probability of exactly s positives.
 
+    Raises
+    ------
+    InvalidProbabilityError
+        If an entry of `y_proba` is NaN or outside [0, 1].
+
+    See Also
+    --------
+    bestcut.counts.poisson_binomial_window : The counts that matter, which is faster.
+    bestcut.counts.remove : The distribution without one instance.
+
     Notes
     -----
-    Takes O(n²) time and O(n) memory. Each entry has a relative error of at most
-    ``2 * n`` machine epsilons, short of underflow.
+    Takes O(n²) time and O(n) memory, one instance after the other [1]_. Each entry has
+    a relative error of at most ``2 * n`` machine epsilons, short of underflow.
+
+    References
+    ----------
+    .. [1] R. E. Barlow and K. D. Heidtmann. Computing k-out-of-n system reliability.
+       *IEEE Transactions on Reliability* 33, 322-323, 1984.
 
     Examples
     --------
@@ -52,6 +67,18 @@ def poisson_binomial_window(y_proba: Any, tail: float = 1e-20) -> WindowedLaw:
     WindowedLaw
         With ``start``, ``pmf`` and the mass that was ``dropped``.
 
+    Raises
+    ------
+    InvalidProbabilityError
+        If an entry of `y_proba` is NaN or outside [0, 1].
+    ValueError
+        If `tail` is not at least 0 and below 1.
+
+    See Also
+    --------
+    bestcut.counts.poisson_binomial : The whole distribution.
+    bestcut.counts.WindowedLaw : What is returned.
+
     Examples
     --------
     >>> law = poisson_binomial_window([0.5] * 400)
@@ -75,6 +102,18 @@ def remove(law: Any, probability: float) -> FloatArray:
     Returns
     -------
     ndarray of shape (n,)
+        Entry s is the probability of exactly s positives among the others.
+
+    Raises
+    ------
+    InvalidProbabilityError
+        If `probability` or an entry of `law` is NaN or outside [0, 1].
+    ValueError
+        If `law` has fewer than two entries.
+
+    See Also
+    --------
+    bestcut.counts.poisson_binomial : The distribution of all instances.
 
     Notes
     -----

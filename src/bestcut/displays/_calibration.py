@@ -38,6 +38,20 @@ class CalibrationCheckDisplay:
     points_ : list of Line2D
         The observed shares: in bins that fit, and in bins that stand out.
 
+    Raises
+    ------
+    InvalidProbabilityError
+        In ``from_labels``, if a probability is NaN or outside [0, 1].
+    ValueError
+        If labels are not 0 and 1, or a classifier is not fitted or does not have two
+        classes.
+
+    See Also
+    --------
+    bestcut.calibration_check : The numbers that are drawn.
+    bestcut.displays.CalibrationMapDisplay : The map that a calibration learned.
+    sklearn.calibration.CalibrationDisplay : The same axes, without a test.
+
     Examples
     --------
     >>> from bestcut.displays import CalibrationCheckDisplay
@@ -67,6 +81,7 @@ class CalibrationCheckDisplay:
         Returns
         -------
         CalibrationCheckDisplay
+            What was drawn.
         """
         return cls(calibration_check(y_true, y_proba)).plot(ax=ax)
 
@@ -93,6 +108,7 @@ class CalibrationCheckDisplay:
         Returns
         -------
         CalibrationCheckDisplay
+            What was drawn.
         """
         p = positive_probabilities(estimator, X, pos_label)
         positive = positive_label(estimator, pos_label)
@@ -114,6 +130,7 @@ class CalibrationCheckDisplay:
         Returns
         -------
         CalibrationCheckDisplay
+            What was drawn.
         """
         return cls(check).plot(ax=ax)
 

@@ -48,6 +48,17 @@ class ClassScoresDisplay:
     order_ : ndarray of int
         Which class is drawn first, second, and so on.
 
+    Raises
+    ------
+    ValueError
+        If rows do not sum to 1, a predicted class is unknown, or the decision is not
+        for the macro average.
+
+    See Also
+    --------
+    bestcut.multiclass.decide : Makes the decision that is drawn.
+    bestcut.displays.ClassConfusionDisplay : Which classes will be confused.
+
     Examples
     --------
     >>> from bestcut import multiclass
@@ -86,6 +97,7 @@ class ClassScoresDisplay:
         Returns
         -------
         ClassScoresDisplay
+            What was drawn.
         """
         if decision.average != "macro":
             raise errors.no_scores_of_classes(decision.average)
@@ -126,6 +138,7 @@ class ClassScoresDisplay:
         Returns
         -------
         ClassScoresDisplay
+            What was drawn.
         """
         classes = classes_of(estimator)
         return cls.from_predictions(
@@ -168,6 +181,7 @@ class ClassScoresDisplay:
         Returns
         -------
         ClassScoresDisplay
+            What was drawn.
         """
         multiclass.score_distribution(  # refuses what is wrong
             P, y_pred, metric, classes=classes, weights=weights
@@ -242,6 +256,18 @@ class ClassConfusionDisplay:
     texts_ : list of Text
         Its numbers, if there are at most 12 classes.
 
+    Raises
+    ------
+    ValueError
+        If rows do not sum to 1, a predicted class is unknown, or `normalize` is none of
+        the options.
+
+    See Also
+    --------
+    bestcut.displays.ClassScoresDisplay : The expected score of each class.
+    bestcut.multiclass.decide : Chooses the classes.
+    sklearn.metrics.ConfusionMatrixDisplay : The same once labels are known.
+
     Examples
     --------
     >>> from bestcut.displays import ClassConfusionDisplay
@@ -279,6 +305,7 @@ class ClassConfusionDisplay:
         Returns
         -------
         ClassConfusionDisplay
+            What was drawn.
         """
         return cls.from_predictions(
             P, decision.labels, classes=decision.classes, normalize=normalize, ax=ax
@@ -304,6 +331,7 @@ class ClassConfusionDisplay:
         Returns
         -------
         ClassConfusionDisplay
+            What was drawn.
         """
         classes = classes_of(estimator)
         return cls.from_predictions(
@@ -342,6 +370,7 @@ class ClassConfusionDisplay:
         Returns
         -------
         ClassConfusionDisplay
+            What was drawn.
         """
         multiclass.score_distribution(  # refuses what is wrong
             P, y_pred, "accuracy", classes=classes

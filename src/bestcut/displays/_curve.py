@@ -48,6 +48,21 @@ class ExpectedScoreDisplay:
     doubts_ : list of PolyCollection
         The bands in which the expected scores may be, if probabilities are draws.
 
+    Raises
+    ------
+    InvalidProbabilityError
+        In ``from_proba``, if a probability is NaN or outside [0, 1].
+    ValueError
+        If a metric is not known, `band` is not strictly between 0 and 1, or a
+        classifier is not fitted or does not have two classes.
+
+    See Also
+    --------
+    bestcut.ExpectedScoreCurve : The numbers that are drawn.
+    bestcut.displays.DecisionDisplay : The ranked probabilities and the cut.
+    bestcut.displays.ScoreDistributionDisplay : The distribution of the score of one
+        cut.
+
     Examples
     --------
     >>> import bestcut
@@ -92,6 +107,7 @@ class ExpectedScoreDisplay:
         Returns
         -------
         ExpectedScoreDisplay
+            What was drawn.
         """
         models = y_proba if isinstance(y_proba, dict) else {"": y_proba}
         metrics = metric if isinstance(metric, list | tuple) else [metric]
@@ -138,6 +154,7 @@ class ExpectedScoreDisplay:
         Returns
         -------
         ExpectedScoreDisplay
+            What was drawn.
         """
         decision = decision_of(estimator, X, metric, pos_label)
         return cls.from_decision(decision, ax=ax, band=band, threshold=threshold)
@@ -167,6 +184,7 @@ class ExpectedScoreDisplay:
         Returns
         -------
         ExpectedScoreDisplay
+            What was drawn.
         """
         one = cls({decision.metric.label: decision})
         return one.plot(ax=ax, band=band, threshold=threshold)

@@ -37,6 +37,19 @@ class DecisionDisplay:
     bounds_ : list of Line2D
         The bounds that hold 90 % of the draws, if there are draws.
 
+    Raises
+    ------
+    InvalidProbabilityError
+        In ``from_proba``, if a probability is NaN or outside [0, 1].
+    ValueError
+        If a metric is not known, or a classifier is not fitted or does not have two
+        classes.
+
+    See Also
+    --------
+    bestcut.decide : Makes the decision that is drawn.
+    bestcut.displays.ExpectedScoreDisplay : The expected score of every cut.
+
     Examples
     --------
     >>> from bestcut.displays import DecisionDisplay
@@ -65,6 +78,7 @@ class DecisionDisplay:
         Returns
         -------
         DecisionDisplay
+            What was drawn.
         """
         return cls(decide(y_proba, metric)).plot(ax=ax)
 
@@ -98,6 +112,7 @@ class DecisionDisplay:
         Returns
         -------
         DecisionDisplay
+            What was drawn.
         """
         return cls(decision_of(estimator, X, metric, pos_label)).plot(ax=ax)
 
@@ -115,6 +130,7 @@ class DecisionDisplay:
         Returns
         -------
         DecisionDisplay
+            What was drawn.
         """
         return cls(decision).plot(ax=ax)
 

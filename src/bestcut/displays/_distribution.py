@@ -36,6 +36,17 @@ class ScoreDistributionDisplay:
         If probabilities are draws: the same as if the mean probabilities were known to
         be right, which leaves chance in the labels alone.
 
+    Raises
+    ------
+    ValueError
+        If `level` is not strictly between 0 and 1, a metric is not known, or a
+        classifier is not fitted or does not have two classes.
+
+    See Also
+    --------
+    bestcut.score_distribution : The numbers that are drawn.
+    bestcut.displays.ExpectedScoreDisplay : The expected score of every cut.
+
     Examples
     --------
     >>> import bestcut
@@ -73,6 +84,7 @@ class ScoreDistributionDisplay:
         Returns
         -------
         ScoreDistributionDisplay
+            What was drawn.
         """
         return cls(score).plot(level=level, observed=observed, ax=ax)
 
@@ -112,6 +124,7 @@ class ScoreDistributionDisplay:
         Returns
         -------
         ScoreDistributionDisplay
+            What was drawn.
         """
         p = positive_probabilities(estimator, X, pos_label)
         positive = positive_label(estimator, pos_label)

@@ -44,6 +44,17 @@ class CalibrationMapDisplay:
     points_ : Line2D or None
         Shares of positives in bins of the labelled scores.
 
+    Raises
+    ------
+    ValueError
+        If labels are not 0 and 1, a score is NaN, or a classifier has no calibration to
+        show.
+
+    See Also
+    --------
+    bestcut.calibrate : Learns the maps.
+    bestcut.displays.CalibrationCheckDisplay : Whether probabilities fit other labels.
+
     Examples
     --------
     >>> import numpy as np
@@ -87,6 +98,7 @@ class CalibrationMapDisplay:
         Returns
         -------
         CalibrationMapDisplay
+            What was drawn.
         """
         return cls(calibrate(y_true, scores), y_true, scores).plot(n_bins=n_bins, ax=ax)
 
@@ -104,6 +116,7 @@ class CalibrationMapDisplay:
         Returns
         -------
         CalibrationMapDisplay
+            What was drawn.
         """
         calibration = getattr(estimator, "calibration_", None)
         if not isinstance(calibration, Calibration):
@@ -138,6 +151,7 @@ class CalibrationMapDisplay:
         Returns
         -------
         CalibrationMapDisplay
+            What was drawn.
         """
         return cls(calibration, y_true, scores).plot(n_bins=n_bins, ax=ax)
 

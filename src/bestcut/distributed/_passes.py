@@ -36,7 +36,7 @@ class Step(Protocol):
 class DistributedCut(Cut):
     """The best cut of a collection, and what travelled to find it.
 
-    It is a `bestcut.summary.Cut` that knows more.
+    It is a `bestcut.Cut` that knows more.
 
     Attributes
     ----------
@@ -49,6 +49,20 @@ class DistributedCut(Cut):
         choice among the tied may take.
     n_at_threshold : int
         How many probabilities equal the threshold; `n_tied` of them are positive.
+
+    See Also
+    --------
+    bestcut.distributed.dask.decide : Makes it, on dask.
+    bestcut.distributed.spark.decide : Makes it, on Spark.
+    bestcut.Cut : What it has besides.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from bestcut.distributed.dask import decide
+    >>> labels, cut = decide(da.from_array([0.7, 0.1, 0.4, 0.35], chunks=2))
+    >>> cut.partitions, cut.n_positive, cut.n_at_threshold
+    (2, 3, 1)
     """
 
     partitions: int

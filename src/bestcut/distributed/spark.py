@@ -87,6 +87,21 @@ def decide(
     ------
     InvalidProbabilityError
         If an entry is missing or outside [0, 1]; the first one is named.
+    SolverMismatchError
+        If the metric does not satisfy the ranking principle.
+    TypeError
+        If `collection` is not a Spark DataFrame, or its column does not hold numbers.
+    ValueError
+        If a column is not there, `name` is already a column, or the metric needs too
+        many scores at the driver.
+    RuntimeError
+        If the DataFrame gives other rows when it is computed again.
+
+    See Also
+    --------
+    bestcut.distributed.spark.decide_each : A decision for each group of rows.
+    bestcut.distributed.dask.decide : The same on dask.
+    bestcut.decide : The same in memory.
 
     Notes
     -----
@@ -290,6 +305,21 @@ def decide_each(
     groups : Spark DataFrame
         A row for each group: `by`, ``n``, ``n_positive``, ``threshold``,
         ``expected_score``, ``error``, ``gap``.
+
+    Raises
+    ------
+    SolverMismatchError
+        If the metric does not satisfy the ranking principle.
+    TypeError
+        If `collection` is not a Spark DataFrame, or its column does not hold numbers.
+    ValueError
+        If a column is not there, or `name` is already a column.
+
+    See Also
+    --------
+    bestcut.distributed.spark.decide : One decision for all rows.
+    bestcut.distributed.dask.decide_each : The same on dask.
+    bestcut.decide_each : The same in memory.
 
     Notes
     -----

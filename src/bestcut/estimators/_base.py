@@ -83,7 +83,16 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Returns
         -------
-        self : object
+        object
+            The classifier itself.
+
+        Raises
+        ------
+        ValueError
+            If `y` is not one column of classes that this classifier takes, or a
+            parameter is wrong.
+        AttributeError
+            If the inner model has neither probabilities nor scores.
         """
         X, y = indexable(X, y)
         if np.ndim(y) == 2 and np.shape(y)[1] > 1:
@@ -248,6 +257,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n, n_classes)
+            In the order of ``classes_``.
         """
         check_is_fitted(self, "estimator_")
         out: FloatArray = self.estimator_.predict_log_proba(X)
@@ -265,6 +275,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n,), or (n, n_classes) for more than two classes
+            Larger means more positive, or more of the class.
         """
         check_is_fitted(self, "estimator_")
         out: FloatArray = self.estimator_.decision_function(X)
@@ -276,6 +287,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         MetadataRouter
+            As scikit-learn's metadata routing needs it.
         """
         mapping = MethodMapping().add(caller="fit", callee="fit")
         split = MethodMapping().add(caller="fit", callee="split")

@@ -138,10 +138,23 @@ class ExpectedMetricClassifier(DecisionClassifier):
     n_features_in_, feature_names_in_
         As the inner model has them.
 
+    Raises
+    ------
+    SolverMismatchError
+        In ``fit``, if the metric does not satisfy the ranking principle.
+    ValueError
+        In ``fit``, if a parameter is not known, contradicts another, or is about one
+        positive class although there are more than two classes.
+    InfeasibleError
+        In ``fit`` with ``scope="fixed"``, or in ``predict``, if nothing satisfies
+        `at_least`.
+
     See Also
     --------
-    PluginThresholdClassifier : one threshold, tuned on labels.
-    sklearn.model_selection.FixedThresholdClassifier : a threshold of your own.
+    bestcut.estimators.PluginThresholdClassifier : One threshold, tuned on labels.
+    bestcut.estimators.ExpectedMetricMultilabelClassifier : A set of labels for each
+        row.
+    sklearn.model_selection.FixedThresholdClassifier : A threshold of your own.
 
     Notes
     -----
@@ -466,6 +479,13 @@ class ExpectedMetricClassifier(DecisionClassifier):
             ``calibration="posterior"`` its distribution includes the doubt about the
             calibration. With more classes, its ``labels`` are classes.
 
+        Raises
+        ------
+        NotFittedError
+            If the classifier is not fitted.
+        InfeasibleError
+            If no prediction for this batch satisfies `at_least`.
+
         Warns
         -----
         UserWarning
@@ -556,6 +576,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
         Returns
         -------
         ndarray of shape (n, n_classes)
+            In the order of ``classes_``.
         """
         if not self._draws_maps:
             own: FloatArray = super().predict_log_proba(X)

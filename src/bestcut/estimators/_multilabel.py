@@ -59,9 +59,17 @@ class ExpectedMetricMultilabelClassifier(
     n_features_in_, feature_names_in_
         As the inner model has them.
 
+    Raises
+    ------
+    ValueError
+        In ``fit``, if `Y` is not a matrix of 0 and 1, or a parameter is not known.
+    SolverMismatchError
+        In ``fit``, if the metric does not satisfy the ranking principle.
+
     See Also
     --------
-    ExpectedMetricClassifier : for one label.
+    bestcut.estimators.ExpectedMetricClassifier : One label, or one class, for each row.
+    bestcut.multilabel.decide : The same for probabilities.
 
     Notes
     -----
@@ -112,7 +120,13 @@ class ExpectedMetricMultilabelClassifier(
 
         Returns
         -------
-        self : object
+        object
+            The classifier itself.
+
+        Raises
+        ------
+        ValueError
+            If `Y` is not a matrix of 0 and 1, or a parameter is not known.
         """
         kind = type_of_target(Y, input_name="Y", raise_unknown=True)
         if kind != "multilabel-indicator":
@@ -167,6 +181,7 @@ class ExpectedMetricMultilabelClassifier(
         Returns
         -------
         MultilabelDecision
+            With ``labels``, ``expected_score`` and ``each``.
         """
         return self._decide(self.predict_proba(X))
 

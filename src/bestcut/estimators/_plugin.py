@@ -19,12 +19,9 @@ class PluginThresholdClassifier(DecisionClassifier):
 
     It is for two classes; `ExpectedMetricClassifier` takes more.
 
-    This is the empirical utility maximisation (EUM) of Koyejo et al. (2014) and
-    Narasimhan et al. (2014), which the paper compares with: it tunes the threshold on
-    labels that the model was not fitted on, over every value that separates its scores.
-    By default all rows tune the threshold, by cross-validation, and all rows fit the
-    model. The papers fit on one half of the data and tune on the other half, which is
-    ``cv="holdout"``: the model and the threshold then each learn from half the data.
+    It tunes the threshold on labels that the model was not fitted on, over every value
+    that separates its scores. By default all rows tune the threshold, by
+    cross-validation, and all rows fit the model.
 
     Parameters
     ----------
@@ -61,17 +58,40 @@ class PluginThresholdClassifier(DecisionClassifier):
     n_features_in_, feature_names_in_
         As the inner model has them.
 
+    Raises
+    ------
+    ValueError
+        In ``fit``, if there are not two classes, or a parameter is not known.
+    AttributeError
+        In ``fit``, if the inner model has neither ``predict_proba`` nor
+        ``decision_function``.
+
+    See Also
+    --------
+    bestcut.estimators.ExpectedMetricClassifier : Decides for a batch, without labels.
+    bestcut.empirical_threshold : The same for scores and labels.
+    sklearn.model_selection.TunedThresholdClassifierCV : Looks at a grid of thresholds
+        and averages the metric over folds.
+
     Notes
     -----
+    This is the empirical utility maximisation (EUM) of [1]_ and [2]_, which the paper
+    compares with. These papers fit on one half of the data and tune on the other half,
+    which is ``cv="holdout"``: the model and the threshold then each learn from half the
+    data.
+
     Weights given as ``sample_weight`` also count in the metric. Among thresholds that
     are equally good, the one nearest to 1/2 is taken (to 0, for a decision function).
     Between two scores it is halfway, if 1/2 is not between them.
 
-    See Also
-    --------
-    ExpectedMetricClassifier : decides for a batch, without labels.
-    sklearn.model_selection.TunedThresholdClassifierCV : looks at a grid of thresholds
-        and averages the metric over folds.
+    References
+    ----------
+    .. [1] O. Koyejo, N. Natarajan, P. Ravikumar and I. S. Dhillon. Consistent binary
+       classification with generalized performance metrics. *Advances in Neural
+       Information Processing Systems* 27, 2014.
+    .. [2] H. Narasimhan, R. Vaish and S. Agarwal. On the statistical consistency of
+       plug-in classifiers for non-decomposable performance measures. *Advances in
+       Neural Information Processing Systems* 27, 2014.
 
     Examples
     --------

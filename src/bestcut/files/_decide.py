@@ -50,8 +50,8 @@ def decide_file(
         The file to read, which may be compressed by gzip; or a scan of one or many
         files that gives the same rows in the same order each time.
     output : str or path
-        The file to write. It appears, or replaces an existing file, only when all
-        rows are written.
+        The file to write. It appears, or replaces an existing file, only when all rows
+        are written.
     proba : str
         The column of calibrated probabilities, or of scores if `calibration` is given.
     metric : str or Metric, default="f1"
@@ -59,8 +59,10 @@ def decide_file(
     calibration : Calibration, optional
         The result of `bestcut.calibrate`, which turns scores into probabilities. The
         scores may then be any finite numbers. The decision averages over its draws.
-    goal, at_least
-        As for `decide`.
+    goal : Goal, default=Mean()
+        What to maximise; as for `decide`.
+    at_least : mapping of str or Metric to float or Certain, optional
+        Conditions on other metrics; as for `decide`.
     min_positives, max_positives : int, optional
         Bounds on how many rows may be predicted positive.
     name : str, default="decision"
@@ -92,6 +94,12 @@ def decide_file(
     -----
     UserWarning
         If scores lie outside the range of the scores that `calibration` learned from.
+
+    See Also
+    --------
+    bestcut.decide : The same for a batch in memory.
+    bestcut.ScoreSummary : The same for a stream, in two passes of your own.
+    bestcut.FileDecision : What is returned.
 
     Notes
     -----

@@ -12,6 +12,10 @@ from typing import Any
 from bestcut._errors import FileError
 
 
+def _refusal(where: str, what: str, cure: str) -> FileError:
+    return FileError(f"{where}: {what}. {cure}")
+
+
 def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or ["unknown"])[0]
 
@@ -21,52 +25,52 @@ def _first_line(error: BaseException) -> str:
 
 def closed(where: str) -> FileError:
     """Return the refusal of a standard input that is not open."""
-    return FileError.of(where, "is closed", "Pass a file.")
+    return _refusal(where, "is closed", "Pass a file.")
 
 
 def closed_output() -> FileError:
     """Return the refusal to write to a standard output that is not open."""
-    return FileError.of("standard output", "is closed", "Redirect it to a file.")
+    return _refusal("standard output", "is closed", "Redirect it to a file.")
 
 
 def binary_on_terminal(kind: str) -> FileError:
     """Return the refusal to fill a terminal with bytes that are not text."""
     what = f"is a terminal, and {kind} is not text"
-    return FileError.of("standard output", what, "Name a file with `output`.")
+    return _refusal("standard output", what, "Name a file with `output`.")
 
 
 def unreadable(where: str, error: Exception) -> FileError:
     """Return the refusal of a file that the system does not let us read."""
     reason = getattr(error, "strerror", None) or str(error)
-    return FileError.of(where, f"cannot be read ({reason})", "Check the file.")
+    return _refusal(where, f"cannot be read ({reason})", "Check the file.")
 
 
 def no_room_to_unpack(where: str, folder: str, error: OSError) -> FileError:
     """Return the refusal of a file that is too large for the temporary folder."""
     what = f"does not fit into {folder} ({error.strerror})"
     cure = "The file is unpacked there: make room, or set TMPDIR to another folder."
-    return FileError.of(where, what, cure)
+    return _refusal(where, what, cure)
 
 
 def changed(where: str) -> FileError:
     """Return the refusal of a file that somebody else wrote to in the meantime."""
     what = "changed while it was read"
-    return FileError.of(where, what, "Try again when the file is complete.")
+    return _refusal(where, what, "Try again when the file is complete.")
 
 
 def empty(where: str, wanted: str = "rows") -> FileError:
     """Return the refusal of an empty file."""
-    return FileError.of(where, "is empty", f"Pass a file with {wanted}.")
+    return _refusal(where, "is empty", f"Pass a file with {wanted}.")
 
 
 def no_rows(where: str) -> FileError:
     """Return the refusal of a file of labels without rows."""
-    return FileError.of(where, "has no rows", "Pass a file with labelled rows.")
+    return _refusal(where, "has no rows", "Pass a file with labelled rows.")
 
 
 def input_itself(output: str) -> FileError:
     """Return the refusal to overwrite the file that is read."""
-    return FileError.of(output, "is the input itself", "Write to another file.")
+    return _refusal(output, "is the input itself", "Write to another file.")
 
 
 def unwritten(path: str, error: OSError) -> FileError:
@@ -74,7 +78,7 @@ def unwritten(path: str, error: OSError) -> FileError:
     reason = error.strerror or str(error).partition("\n")[0]
     what = f"could not be written ({reason})"
     cure = "No file was written. Choose another place with `output`."
-    return FileError.of(path, what, cure)
+    return _refusal(path, what, cure)
 
 
 # --- formats --------------------------------------------------------------------------
@@ -88,25 +92,25 @@ def unknown_format(given: str, known: Iterable[str]) -> ValueError:
 def unnamed_format(path: str, known: Iterable[str]) -> FileError:
     """Return the refusal of a file whose name does not end in a known suffix."""
     what = "has a name that does not tell its format"
-    return FileError.of(path, what, f"Pass `format`, one of {', '.join(known)}.")
+    return _refusal(path, what, f"Pass `format`, one of {', '.join(known)}.")
 
 
 def not_understood(where: str, kind: str, error: Exception) -> FileError:
     """Return the refusal of a file that is not of its format."""
     what = f"cannot be read as {kind} ({_first_line(error)})"
-    return FileError.of(where, what, "Check the file and its format.")
+    return _refusal(where, what, "Check the file and its format.")
 
 
 def cannot_hold(where: str, kind: str, error: Exception) -> FileError:
     """Return the refusal to write rows in a format that cannot hold them."""
     what = f"cannot be written as {kind} ({_first_line(error)})"
-    return FileError.of(where, what, "Write a file in the format of the input.")
+    return _refusal(where, what, "Write a file in the format of the input.")
 
 
 def cannot_repeat(where: str, kind: str, name: str) -> FileError:
     """Return the refusal to write two columns with one name in such a format."""
     what = f"has several columns named {name!r}, which {kind} does not allow"
-    return FileError.of(where, what, "Rename all but one.")
+    return _refusal(where, what, "Rename all but one.")
 
 
 # --- columns --------------------------------------------------------------------------
@@ -119,24 +123,24 @@ def no_column(where: str, name: str, option: str, columns: Sequence[str]) -> Fil
     cure = f"Name a column with {option}; the columns are: {shown}."
     if len(columns) == 1 and any(mark in columns[0] for mark in ",;|\t"):
         cure += " This is one column: if it should be several, pass another `format`."
-    return FileError.of(where, f"has no column {name!r}", cure)
+    return _refusal(where, f"has no column {name!r}", cure)
 
 
 def ambiguous_column(where: str, name: str, count: int) -> FileError:
     """Return the refusal of a name that several columns have."""
     what = f"has {count} columns named {name!r}"
-    return FileError.of(where, what, "Rename all but one.")
+    return _refusal(where, what, "Rename all but one.")
 
 
 def name_taken(where: str, name: str) -> FileError:
     """Return the refusal of a name for the new column that is already taken."""
     what = f"already has a column {name!r}"
-    return FileError.of(where, what, "Choose another name with `name`.")
+    return _refusal(where, what, "Choose another name with `name`.")
 
 
 def other_type(where: str, name: str, kind: Any, wanted: str) -> FileError:
     """Return the refusal of a column of another type than is wanted."""
-    return FileError.of(where, f"column {name!r} holds {kind}", f"Pass {wanted}.")
+    return _refusal(where, f"column {name!r} holds {kind}", f"Pass {wanted}.")
 
 
 def _in_row(name: str, row: int, what: str) -> str:
@@ -152,13 +156,13 @@ def no_number(where: str, name: str, row: int, found: Any) -> FileError:
         cure = "Divide percentages by 100."
     elif isinstance(found, str) and re.fullmatch(r"\s*[+-]?\d*,\d+\s*", found):
         cure = "Write decimals with a point."
-    return FileError.of(where, _in_row(name, row, what), cure)
+    return _refusal(where, _in_row(name, row, what), cure)
 
 
 def no_finite_number(where: str, name: str, row: int, found: float) -> FileError:
     """Return the refusal of a score that is infinite."""
     what = _in_row(name, row, f"{found:g} is not a finite number")
-    return FileError.of(where, what, "Fill it or delete the row.")
+    return _refusal(where, what, "Fill it or delete the row.")
 
 
 def no_probability(
@@ -168,7 +172,7 @@ def no_probability(
     shown = repr(found).removesuffix(".0")  # all digits, or 1.0000000001 looks like 1
     what = f"{shown} is not a probability ({count} of {of} read are not in [0, 1])"
     cure = "Pass calibrated probabilities, not scores or percentages."
-    return FileError.of(where, _in_row(name, row, what), cure)
+    return _refusal(where, _in_row(name, row, what), cure)
 
 
 def no_label(where: str, name: str, row: int, found: Any) -> FileError:
@@ -176,25 +180,25 @@ def no_label(where: str, name: str, row: int, found: Any) -> FileError:
     missing = found in (None, "")
     what = "the label is missing" if missing else f"{found!r} is not a label"
     cure = "Pass 0 and 1, or true and false."
-    return FileError.of(where, _in_row(name, row, what), cure)
+    return _refusal(where, _in_row(name, row, what), cure)
 
 
 def no_group(where: str, name: str, row: int) -> FileError:
     """Return the refusal of a row that belongs to no group."""
     what = _in_row(name, row, "the group is missing")
-    return FileError.of(where, what, "Fill it or delete the row.")
+    return _refusal(where, what, "Fill it or delete the row.")
 
 
 def no_value(where: str, name: str, row: int) -> FileError:
     """Return the refusal of a row that has nothing to collect."""
     what = _in_row(name, row, "the value to collect is missing")
-    return FileError.of(where, what, "Fill it or delete the row.")
+    return _refusal(where, what, "Fill it or delete the row.")
 
 
 def holds_blank(where: str, name: str, row: int, found: str) -> FileError:
     """Return the refusal to join values with blanks if a value holds a blank."""
     what = _in_row(name, row, f"{found!r} holds a blank, but blanks separate values")
-    return FileError.of(where, what, "Collect another column, or rename the values.")
+    return _refusal(where, what, "Collect another column, or rename the values.")
 
 
 def no_share(where: str, row: int, total: float, count: int, of: int) -> FileError:
@@ -204,7 +208,7 @@ def no_share(where: str, row: int, total: float, count: int, of: int) -> FileErr
         f"({count} of {of} rows do not sum to 1)"
     )
     cure = "Name the columns of all classes, which must hold calibrated probabilities."
-    return FileError.of(where, what, cure)
+    return _refusal(where, what, cure)
 
 
 def twice(
@@ -213,7 +217,7 @@ def twice(
     """Return the refusal of a second row for one group and one label."""
     pair = " and ".join(f"{x} {y!r}" for x, y in zip(columns, shown, strict=True))
     what = f"row {row} is a second row for {pair}"
-    return FileError.of(where, what, "Keep one of these rows.")
+    return _refusal(where, what, "Keep one of these rows.")
 
 
 # --- text -----------------------------------------------------------------------------
@@ -222,68 +226,68 @@ def twice(
 def long_record(where: str, longest: int) -> FileError:
     """Return the refusal of a record that does not end."""
     what = f"has a record of more than {longest:,} bytes"
-    return FileError.of(where, what, "Look for a quote that is never closed.")
+    return _refusal(where, what, "Look for a quote that is never closed.")
 
 
 def not_utf8(where: str, line: int) -> FileError:
     """Return the refusal of text in another encoding."""
-    return FileError.of(where, f"line {line} is not UTF-8", "Convert the file first.")
+    return _refusal(where, f"line {line} is not UTF-8", "Convert the file first.")
 
 
 def no_header(where: str, error: Exception) -> FileError:
     """Return the refusal of a first line that does not name the columns."""
     what = f"has no readable header ({error})"
-    return FileError.of(where, what, "Check the first line.")
+    return _refusal(where, what, "Check the first line.")
 
 
 def blank_row(where: str, row: int) -> FileError:
     """Return the refusal of a blank line between others; the header is row 0."""
     what = f"{f'row {row}' if row else 'the first line'} is blank"
-    return FileError.of(where, what, "Delete it.")
+    return _refusal(where, what, "Delete it.")
 
 
 def other_width(where: str, row: int, fields: int, header: int) -> FileError:
     """Return the refusal of a record with more or fewer fields than the header."""
     what = f"row {row} has {fields} fields, but the header has {header}"
     cure = "Quote fields that hold a separator, or fill the row."
-    return FileError.of(where, what, cure)
+    return _refusal(where, what, cure)
 
 
 def stray_quote(where: str, line: int) -> FileError:
     """Return the refusal of a quote that readers disagree about."""
     what = f"line {line} has a quote inside a field"
     cure = "Quote the whole field, and double the quotes in it."
-    return FileError.of(where, what, cure)
+    return _refusal(where, what, cure)
 
 
 def open_quote(where: str, line: int) -> FileError:
     """Return the refusal of a quoted field that does not end."""
     what = f"line {line} has a quote that is never closed"
-    return FileError.of(where, what, "Close it.")
+    return _refusal(where, what, "Close it.")
 
 
 def lone_return(where: str, line: int) -> FileError:
     """Return the refusal of a return that some readers take for the end of a line."""
     what = f"line {line} has a carriage return without a newline"
     cure = "Quote its field, or end lines with a newline."
-    return FileError.of(where, what, cure)
+    return _refusal(where, what, cure)
 
 
 def unreadable_records(where: str, error: Exception) -> FileError:
     """Return the refusal of records that polars cannot read."""
     what = f"cannot be read ({_first_line(error)})"
-    return FileError.of(where, what, "Check the file.")
+    return _refusal(where, what, "Check the file.")
 
 
 def lost_records(where: str, before: int, rows: int, read: int) -> FileError:
     """Return the refusal of records of which polars finds another number."""
     what = f"has {rows} records after row {before}, but {read} were read"
-    return FileError.of(where, what, "Look for stray quotes or blank lines.")
+    return _refusal(where, what, "Look for stray quotes or blank lines.")
 
 
 def not_one_object_per_line(where: str) -> FileError:
     """Return the refusal of NDJSON whose lines are not one object each."""
-    return FileError.of(
+    return _refusal(
         where, "does not have one object per line", "Put each object on its own line."
     )
 
@@ -291,4 +295,4 @@ def not_one_object_per_line(where: str) -> FileError:
 def repeated_key(where: str, row: int, name: str) -> FileError:
     """Return the refusal of an object that holds a key twice."""
     what = f"row {row} has the key {name!r} more than once"
-    return FileError.of(where, what, "Keep one of these keys.")
+    return _refusal(where, what, "Keep one of these keys.")

@@ -16,7 +16,11 @@ The same argument keeps constraints on expected values simple: the top-k predict
 the best for the objective and for all constraining metrics at once.
 """
 
-from bestcut.goals._certain import Certain as Certain, Condition as Condition
+from bestcut.goals._certain import (
+    Certain as Certain,
+    Condition as Condition,
+    condition_of as condition_of,
+)
 from bestcut.goals._goals import (
     DistributionGoal as DistributionGoal,
     Goal,

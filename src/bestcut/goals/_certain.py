@@ -24,6 +24,19 @@ class Certain:
     probability : float, default=0.95
         The probability with which it must be reached, strictly between 0 and 1.
 
+    Raises
+    ------
+    TypeError
+        If `score` or `probability` is not a real number.
+    ValueError
+        If `score` is not finite, or `probability` is not strictly between 0 and 1.
+
+    See Also
+    --------
+    bestcut.decide : Takes it, in `at_least`.
+    bestcut.guarantee : A promise that rests on labels, not on probabilities.
+    bestcut.Condition : What a decision reaches of it.
+
     Examples
     --------
     >>> import bestcut
@@ -57,6 +70,11 @@ class Condition:
     reached : float
         The expected value, or the probability.
 
+    See Also
+    --------
+    bestcut.Decision : Has them, as ``conditions``.
+    bestcut.Certain : A condition that is asked for with a probability.
+
     Examples
     --------
     >>> import bestcut
@@ -69,16 +87,6 @@ class Condition:
     wanted: float | Certain
     reached: float
 
-    @classmethod
-    def of(
-        cls, prediction: AnyPrediction, metric: Metric, wanted: float | Certain
-    ) -> Condition:
-        """Return a condition with what a prediction reaches of it."""
-        score = ScoreDistribution(prediction, metric)
-        if isinstance(wanted, Certain):
-            return cls(metric, wanted, score.prob_at_least(wanted.score))
-        return cls(metric, wanted, score.mean)
-
     @property
     def asked(self) -> float:
         """The least value of `reached`."""
@@ -87,14 +95,36 @@ class Condition:
         return self.wanted
 
     def describe(self) -> str:
-        """Return what `reached` is, in words."""
+        """Return what `reached` is, in words.
+
+        Returns
+        -------
+        str
+            Such as "expected precision".
+        """
         if isinstance(self.wanted, Certain):
             return f"P({self.metric.name} >= {self.wanted.score:g})"
         return f"expected {self.metric.name}"
 
     def shown(self) -> str:
-        """Return what was reached, and what was asked."""
+        """Return what was reached, and what was asked.
+
+        Returns
+        -------
+        str
+            Such as "0.766667 (at least 0.7)".
+        """
         return f"{self.reached:.6g} (at least {self.asked:g})"
 
     def __repr__(self) -> str:
         return f"{self.describe()} {self.shown()}"
+
+
+def condition_of(
+    prediction: AnyPrediction, metric: Metric, wanted: float | Certain
+) -> Condition:
+    """Return a condition with what a prediction reaches of it."""
+    score = ScoreDistribution(prediction, metric)
+    if isinstance(wanted, Certain):
+        return Condition(metric, wanted, score.prob_at_least(wanted.score))
+    return Condition(metric, wanted, score.mean)

@@ -15,11 +15,38 @@ from bestcut.scores import UtilityDistribution
 
 
 class Goal(ABC):
-    """A number of the distribution of a score, which is maximised."""
+    """A number of the distribution of a score, which is maximised.
+
+    Pass one as ``goal`` to `bestcut.decide`. The goals there are `Mean`, `ProbAtLeast`
+    and `Quantile`.
+
+    See Also
+    --------
+    bestcut.decide : Takes a goal.
+    bestcut.Certain : A condition on another metric.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> goals = bestcut.goals.Mean(), bestcut.goals.Quantile(0.1)
+    >>> all(isinstance(goal, bestcut.goals.Goal) for goal in goals)
+    True
+    """
 
     @abstractmethod
     def describe(self, metric: AnyMetric) -> str:
-        """Return in words what the number is."""
+        """Return in words what the number is.
+
+        Parameters
+        ----------
+        metric : Metric or RowUtility
+            The metric whose distribution it is.
+
+        Returns
+        -------
+        str
+            Such as "expected score".
+        """
 
 
 class Question(NamedTuple):
@@ -79,6 +106,11 @@ class DistributionGoal(Goal):
 class Mean(Goal):
     """Maximise the expected score: the default.
 
+    See Also
+    --------
+    bestcut.goals.Quantile : A cautious goal.
+    bestcut.goals.ProbAtLeast : The probability of a target.
+
     Examples
     --------
     >>> import bestcut
@@ -101,6 +133,19 @@ class ProbAtLeast(DistributionGoal):
     ----------
     score : float
         The score to reach.
+
+    Raises
+    ------
+    TypeError
+        If `score` is not a real number.
+    ValueError
+        If `score` is NaN or infinite.
+
+    See Also
+    --------
+    bestcut.goals.Quantile : The score that is reached with a given probability.
+    bestcut.Certain : The same as a condition on another metric.
+    bestcut.ScoreDistribution : Has the same probability for any predictions.
 
     Examples
     --------
@@ -153,6 +198,18 @@ class Quantile(DistributionGoal):
     ----------
     q : float
         Strictly between 0 and 1.
+
+    Raises
+    ------
+    TypeError
+        If `q` is not a real number.
+    ValueError
+        If `q` is not strictly between 0 and 1.
+
+    See Also
+    --------
+    bestcut.goals.ProbAtLeast : The probability of reaching a given score.
+    bestcut.goals.Mean : The expected score.
 
     Examples
     --------

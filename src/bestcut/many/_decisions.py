@@ -54,6 +54,18 @@ class Decisions:
         quantile.
     groups : ndarray or None
         The name of each problem, if `groups` were given: the different groups, sorted.
+
+    See Also
+    --------
+    bestcut.decide_each : Makes it.
+    bestcut.Decision : The same for one problem.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> some = bestcut.decide_each([[0.7, 0.2, 0.1], [0.3, 0.3, 0.05]], "f1")
+    >>> some.n_positive, some.threshold
+    (array([1, 2]), array([0.7, 0.3]))
     """
 
     labels: Any
@@ -81,6 +93,14 @@ class Decisions:
         -------
         ScoreDistribution
             With ``mean``, ``std``, ``quantile``, ``interval``, ``prob_at_least``.
+
+        Raises
+        ------
+        ValueError
+            If there are no problems, or the metric is not known.
+        SolverMismatchError
+            If the labels were chosen for a `bestcut.RowUtility` and no other metric is
+            given.
 
         Notes
         -----

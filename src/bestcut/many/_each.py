@@ -94,9 +94,10 @@ def decide_each(
         Decide each row (1) or each column (0).
     groups : array-like of shape (n,), optional
         The problem that each instance belongs to, in any order.
-    goal, at_least
-        What to maximise, and conditions on other metrics, in each problem; as for
-        `decide`.
+    goal : Goal, default=Mean()
+        What to maximise in each problem; as for `decide`.
+    at_least : mapping of str or Metric to float or Certain, optional
+        Conditions on other metrics in each problem; as for `decide`.
     min_positives, max_positives : int or array-like of int, optional
         Bounds on the number of positives in each problem: one for all, or one for each,
         in the order of the problems (groups are sorted). If a problem has fewer
@@ -113,12 +114,24 @@ def decide_each(
 
     Raises
     ------
+    InvalidProbabilityError
+        If a probability is NaN or outside [0, 1].
+    SolverMismatchError
+        If the metric or a metric in `at_least` does not satisfy the ranking principle.
     InfeasibleError
         If some problem has no prediction that satisfies `at_least`; ``problem`` is the
         first such problem. The precision of a problem without predicted positives is
         0/0, which counts as 0; with
         ``{bestcut.metrics.Precision(zero_division=1.0): 0.9}`` it counts as 1, which
         satisfies any condition.
+    ValueError
+        If `y_proba` or `groups` has the wrong shape, or a name is not known.
+
+    See Also
+    --------
+    bestcut.decide : One problem.
+    bestcut.multilabel.decide : Label sets, for the average you report.
+    bestcut.Decisions : What is returned.
 
     Examples
     --------

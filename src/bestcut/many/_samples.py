@@ -45,6 +45,18 @@ class SampledDecision:
         Mean metric of `labels` over the draws.
     metric : Metric
         What was maximised (a loss: minimised).
+
+    See Also
+    --------
+    bestcut.decide_from_samples : Makes it.
+    bestcut.Decision : The same from probabilities of independent labels.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> draws = [[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 1], [0, 0, 1]]
+    >>> bestcut.decide_from_samples(draws, "f1", max_positives=2)
+    SampledDecision(f1: 1 of 3 positive, expected score 0.6)
     """
 
     labels: BoolArray
@@ -95,12 +107,26 @@ def decide_from_samples(
     ------
     SolverMismatchError
         If the metric is not affine in TP.
+    ValueError
+        If there are no draws, labels are not 0 and 1, or all weights are 0.
+
+    See Also
+    --------
+    bestcut.decide : Independent labels, from their probabilities.
+    bestcut.multilabel.decide : Label sets of many rows, from probabilities.
 
     Notes
     -----
     The result is the exact maximiser over all 2ⁿ label vectors, for the distribution
-    given by the draws, in time O(n³ + draws n). If labels are independent, it
-    approaches the result of `decide` as the number of draws grows.
+    given by the draws, in time O(n³ + draws n): the F-measure maximiser of Dembczynski
+    et al. [1]_, for the whole family. If labels are independent, it approaches the
+    result of `decide` as the number of draws grows.
+
+    References
+    ----------
+    .. [1] K. Dembczynski, W. Waegeman, W. Cheng and E. Hüllermeier. An exact algorithm
+       for F-measure maximization. *Advances in Neural Information Processing Systems*
+       24, 2011.
 
     Examples
     --------

@@ -65,6 +65,22 @@ class MulticlassDecision:
         The average that was asked for, ``"macro"`` or ``"micro"``.
     classes : ndarray
         The names of the classes.
+
+    See Also
+    --------
+    bestcut.multiclass.decide : Makes it.
+    bestcut.displays.ClassScoresDisplay : Draws the scores of the classes.
+    bestcut.displays.ClassConfusionDisplay : Draws which classes will be confused.
+
+    Examples
+    --------
+    >>> from bestcut import multiclass
+    >>> P = [[0.6, 0.3, 0.1], [0.5, 0.2, 0.3], [0.5, 0.4, 0.1], [0.9, 0.1, 0.0]]
+    >>> decision = multiclass.decide(P, classes=["cat", "dog", "owl"])
+    >>> decision.each.round(2).tolist()
+    [0.66, 0.33, 0.28]
+    >>> decision.rule()([[0.5, 0.1, 0.4]]).tolist()
+    ['owl']
     """
 
     labels: Any
@@ -147,11 +163,29 @@ def decide(
     MulticlassDecision
         With ``labels``, ``expected_score``, ``error``, ``gap`` and ``each``.
 
+    Raises
+    ------
+    InvalidProbabilityError
+        If an entry of `P` is NaN or outside [0, 1].
+    SolverMismatchError
+        If the metric does not satisfy the ranking principle.
+    ValueError
+        If a row does not sum to 1, `average` is not known, or `classes` or `weights` do
+        not have one entry for each class.
+
+    See Also
+    --------
+    bestcut.multilabel.decide : A set of labels for each row.
+    bestcut.multiclass.expected_score : The expected score of any choice of classes.
+    bestcut.estimators.ExpectedMetricClassifier : The same for a scikit-learn model.
+
     Notes
     -----
     The expected score is the mean of the expected scores of all classes. Each of these
     depends on one column of `P` alone, and is exact, not a ratio of expectations. The
     classes of a row exclude each other; rows are taken to be independent.
+    docs/guides/several-classes.md explains how the choice is found, and the proof that
+    no other is better by more than ``gap``.
 
     Examples
     --------
@@ -228,6 +262,20 @@ def expected_score(
     Returns
     -------
     float
+        The mean of the expected scores of all classes.
+
+    Raises
+    ------
+    InvalidProbabilityError
+        If an entry of `P` is NaN or outside [0, 1].
+    ValueError
+        If a row does not sum to 1, there are no rows, or `y_pred` holds an unknown
+        class.
+
+    See Also
+    --------
+    bestcut.multiclass.decide : The choice with the best expected score.
+    bestcut.multiclass.score_distribution : How far the score may be from its mean.
 
     Examples
     --------
@@ -266,6 +314,19 @@ def score_distribution(
     -------
     ScoreDistribution
         Computed like that of `MulticlassDecision.distribution`.
+
+    Raises
+    ------
+    InvalidProbabilityError
+        If an entry of `P` is NaN or outside [0, 1].
+    ValueError
+        If a row does not sum to 1, there are no rows, or `y_pred` holds an unknown
+        class.
+
+    See Also
+    --------
+    bestcut.multiclass.expected_score : The mean alone, which is exact.
+    bestcut.multiclass.decide : The choice with the best expected score.
 
     Examples
     --------

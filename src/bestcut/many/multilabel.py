@@ -77,6 +77,18 @@ class MultilabelDecision:
         What was maximised (a loss: minimised).
     average : str
         The average that was asked for.
+
+    See Also
+    --------
+    bestcut.multilabel.decide : Makes it.
+    bestcut.multilabel.score_distribution : The distribution of the score of its labels.
+
+    Examples
+    --------
+    >>> from bestcut import multilabel
+    >>> decision = multilabel.decide([[0.7, 0.2, 0.1], [0.3, 0.3, 0.05]])
+    >>> decision.each.round(3).tolist(), round(decision.expected_score, 3)
+    ([0.632, 0.366], 0.499)
     """
 
     labels: Any
@@ -97,6 +109,11 @@ class MultilabelDecision:
         RowRule
             Two small arrays: a row takes the columns with the largest
             ``slope * p - cost``.
+
+        Raises
+        ------
+        ValueError
+            If the decision was made without `per_row`.
         """
         if self._rule is None:
             raise errors.no_rule()
@@ -151,7 +168,7 @@ def decide(
     per_row : int or (int, int), optional
         For "macro" and "micro": how many labels each row is given, exactly, or at least
         and at most. A row with fewer labels of positive probability takes all of these.
-        (For "samples", use `min_positives` and `max_positives`.)
+        For "samples", use `min_positives` and `max_positives` instead.
     weights : array-like of shape (columns,), optional
         With `per_row` and "macro": the weight of each column in the mean.
     also : dict, optional
@@ -169,16 +186,35 @@ def decide(
     MultilabelDecision
         With ``labels``, ``expected_score``, ``error`` and ``each``.
 
+    Raises
+    ------
+    InvalidProbabilityError
+        If a probability is NaN or outside [0, 1].
+    SolverMismatchError
+        If the metric does not satisfy the ranking principle.
+    ValueError
+        If `average` is not known, or `per_row`, `weights` or `also` is given where it
+        has no meaning.
+    TypeError
+        If `Y_proba` is sparse without `per_row`, or holds draws with it.
+
+    See Also
+    --------
+    bestcut.decide_each : Rows, columns or groups, each with its own result.
+    bestcut.decide_from_samples : Labels that depend on each other.
+    bestcut.estimators.ExpectedMetricMultilabelClassifier : The same for a scikit-learn
+        model.
+
     Notes
     -----
     A mean of scores of separate problems is largest if each of the scores is largest,
     so rows (or columns) are decided one by one, exactly. A row without positives that
-    is given no labels scores the metric's `zero_division`: 0 by default, or 1 with
+    is given no labels scores the metric's ``zero_division``: 0 by default, or 1 with
     ``FBeta(zero_division=1.0)``.
 
     With `per_row` the rows couple the columns. An ascent finds the labels, and prices
-    of the rows give a bound on all other predictions, which is `gap`; see
-    `docs/guides/several-classes.md`.
+    of the rows give a bound on all other predictions, which is ``gap``; see
+    docs/guides/several-classes.md.
 
     With draws, expected scores are means over the draws. For rows and for the whole,
     draws of independent columns are combined: all combinations if there are at most
@@ -355,6 +391,20 @@ def expected_score(
     Returns
     -------
     float
+        The expected average.
+
+    Raises
+    ------
+    InvalidProbabilityError
+        If a probability is NaN or outside [0, 1].
+    ValueError
+        If `Y_pred` has another shape or other values than 0 and 1, or `average` is not
+        known.
+
+    See Also
+    --------
+    bestcut.multilabel.decide : The labels with the best expected average.
+    bestcut.multilabel.score_distribution : How far the score may be from its mean.
 
     Examples
     --------
@@ -398,6 +448,19 @@ def score_distribution(
         Its ``mean`` and ``std`` are exact up to rounding. For a mean over rows or
         columns the distribution is computed on a grid: it is that of the score plus an
         error of mean 0 whose standard deviation is at most ``value_error``.
+
+    Raises
+    ------
+    InvalidProbabilityError
+        If a probability is NaN or outside [0, 1].
+    ValueError
+        If `Y_pred` has another shape or other values than 0 and 1, or `average` is not
+        known.
+
+    See Also
+    --------
+    bestcut.multilabel.expected_score : The mean alone.
+    bestcut.multilabel.decide : The labels with the best expected average.
 
     Notes
     -----

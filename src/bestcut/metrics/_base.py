@@ -137,6 +137,17 @@ class Trait(Enum):
         Fractional-linear, and d has a small common denominator.
     ONE_SIGN
         Fractional-linear, and the denominator does not change its sign.
+
+    See Also
+    --------
+    bestcut.metrics.Metric : Declares these, as ``traits``.
+    bestcut.check_metric : Check what is not declared.
+
+    Examples
+    --------
+    >>> from bestcut.metrics import Jaccard, Trait
+    >>> Trait.FRACTIONAL_LINEAR in Jaccard().traits
+    True
     """
 
     LINEAR = "linear"
@@ -154,13 +165,11 @@ class Trait(Enum):
 
 
 class Metric(ABC):
-    """A performance metric: a function of ``(tp, n_pred, n_pos, n)``.
+    """A performance metric: a function of the confusion matrix.
 
-    Call it with counts, scalars or arrays that broadcast:
-
-    >>> from bestcut.metrics import FBeta
-    >>> float(FBeta()(tp=3, n_pred=4, n_pos=5, n=10))
-    0.6666666666666666
+    Call it with ``(tp, n_pred, n_pos, n)``: the numbers of true positives, of predicted
+    positives, of actual positives and of instances. `psi`, `phi` and `gamma` take the
+    paper's three forms instead.
 
     Attributes
     ----------
@@ -173,6 +182,31 @@ class Metric(ABC):
         1 for a score, -1 for a loss.
     traits : frozenset of Trait
         The structure that solvers may rely on.
+
+    See Also
+    --------
+    bestcut.metrics.get : A metric of the catalogue, by its name.
+    bestcut.metrics.from_counts : A metric from a callable.
+    bestcut.check_metric : Check whether ranking and cutting is optimal for a metric.
+
+    Notes
+    -----
+    The paper writes one metric in three ways [1]_: Psi(C) on the confusion matrix,
+    Phi(u, v, p) on shares of all instances, and Gamma(TPR, TNR, p) on rates.
+
+    References
+    ----------
+    .. [1] N. Natarajan, O. Koyejo, P. Ravikumar and I. S. Dhillon. Optimal
+       decision-theoretic classification using non-decomposable performance metrics.
+       arXiv:1505.01802, 2015.
+
+    Examples
+    --------
+    >>> from bestcut.metrics import FBeta
+    >>> float(FBeta()(tp=3, n_pred=4, n_pos=5, n=10))
+    0.6666666666666666
+    >>> FBeta()(tp=[0, 1, 3], n_pred=4, n_pos=5, n=10).round(2)
+    array([0.  , 0.22, 0.67])
     """
 
     @property
@@ -207,18 +241,50 @@ class Metric(ABC):
 
     @abstractmethod
     def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
-        """Evaluate without checks; the solvers call this."""
+        """Evaluate without checks; the solvers call this.
+
+        Parameters
+        ----------
+        tp, n_pred, n_pos, n : float or ndarray
+            Counts that can occur, as for calling the metric.
+
+        Returns
+        -------
+        float or ndarray
+            The score, in the shape of the counts or in a shape that broadcasts to it.
+        """
 
     def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         """Evaluate without checks at the four cells.
 
         If the cells are whole numbers and the counts are not, only this method sees
         that an empty class is empty.
+
+        Parameters
+        ----------
+        tp, fp, fn, tn : float or ndarray
+            The four cells.
+
+        Returns
+        -------
+        float or ndarray
+            The score, in the shape of the cells or in a shape that broadcasts to it.
         """
         return self.score(*counts_from_confusion(tp, fp, fn, tn))
 
     def utility(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> FloatArray:
-        """Evaluate so that larger is better, in the shape of the counts."""
+        """Evaluate so that larger is better, in the shape of the counts.
+
+        Parameters
+        ----------
+        tp, n_pred, n_pos, n : float or ndarray
+            Counts that can occur, as for calling the metric.
+
+        Returns
+        -------
+        ndarray
+            The score; for a loss, the score with a minus.
+        """
         score = np.broadcast_to(
             self.score(tp, n_pred, n_pos, n),
             np.broadcast_shapes(*map(np.shape, (tp, n_pred, n_pos, n))),
@@ -226,13 +292,51 @@ class Metric(ABC):
         return score if self.greater_is_better else -score
 
     def __call__(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
-        """Evaluate at counts, after checking that they can occur."""
+        """Evaluate at counts, after checking that they can occur.
+
+        Parameters
+        ----------
+        tp, n_pred, n_pos, n : array-like
+            The numbers of true positives, of predicted positives, of actual positives
+            and of instances; they broadcast.
+
+        Returns
+        -------
+        float or ndarray
+            The score, in the shape of the counts.
+
+        Raises
+        ------
+        ValueError
+            If no confusion matrix has these counts, or their shapes do not broadcast.
+        TypeError
+            If a count is not a real number.
+        """
         counts = check_counts(tp, n_pred, n_pos, n)
         return np.asarray(self.score(*counts), dtype=np.float64)[()]
 
     def psi(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         """Evaluate the paper's Psi(C): at the four cells of a confusion matrix.
 
+        Parameters
+        ----------
+        tp, fp, fn, tn : array-like
+            The four cells; they broadcast.
+
+        Returns
+        -------
+        float or ndarray
+            The score, in the shape of the cells.
+
+        Raises
+        ------
+        ValueError
+            If a cell is negative or not finite.
+        TypeError
+            If a cell is not a real number.
+
+        Examples
+        --------
         >>> from bestcut.metrics import Jaccard
         >>> float(Jaccard().psi(tp=3, fp=1, fn=2, tn=4))
         0.5
@@ -243,9 +347,30 @@ class Metric(ABC):
     def phi(self, u: Any, v: Any, p: Any, n: Any) -> Any:
         """Evaluate the paper's Phi(u, v, p): at shares of n instances.
 
-        The number of instances turns the shares back into whole counts, so that a
-        class is empty exactly when it is.
+        The number of instances turns the shares back into whole counts, so that a class
+        is empty exactly when it is.
 
+        Parameters
+        ----------
+        u, v, p : array-like
+            True positives, predicted positives and actual positives, as shares of `n`.
+        n : array-like
+            The number of instances.
+
+        Returns
+        -------
+        float or ndarray
+            The score, in the shape of the shares.
+
+        Raises
+        ------
+        ValueError
+            If no confusion matrix has these shares.
+        TypeError
+            If a share is not a real number.
+
+        Examples
+        --------
         >>> from bestcut.metrics import Jaccard
         >>> float(Jaccard().phi(u=0.3, v=0.4, p=0.5, n=10))
         0.5
@@ -256,6 +381,29 @@ class Metric(ABC):
     def gamma(self, tpr: Any, tnr: Any, p: Any, n: Any) -> Any:
         """Evaluate the paper's Gamma(TPR, TNR, p): at rates and the prevalence.
 
+        Parameters
+        ----------
+        tpr, tnr : array-like
+            The true positive rate and the true negative rate.
+        p : array-like
+            The share of actual positives.
+        n : array-like
+            The number of instances.
+
+        Returns
+        -------
+        float or ndarray
+            The score, in the shape of the rates.
+
+        Raises
+        ------
+        ValueError
+            If no confusion matrix has these rates.
+        TypeError
+            If a rate is not a real number.
+
+        Examples
+        --------
         >>> from bestcut.metrics import BalancedAccuracy
         >>> float(BalancedAccuracy().gamma(tpr=0.5, tnr=1.0, p=0.4, n=10))
         0.75

@@ -55,6 +55,32 @@ class FBeta(_Share, FractionalLinearMetric):
     zero_division : float, default=0.0
         Value when nothing is predicted positive and nothing is positive.
 
+    Raises
+    ------
+    TypeError
+        If `beta` or `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is not finite, or `beta` is not between 1e-100 and 1e100.
+
+    See Also
+    --------
+    bestcut.metrics.Jaccard : Intersection over union, which is F1 / (2 - F1).
+    bestcut.metrics.Precision : The limit of small beta.
+    bestcut.metrics.Recall : The limit of large beta.
+
+    Notes
+    -----
+    It is the harmonic mean of precision and recall, in which recall has beta² times the
+    weight of precision [1]_. F1, with beta = 1, is the Dice coefficient of two sets
+    [2]_: ``2 tp / (2 tp + fp + fn)``.
+
+    References
+    ----------
+    .. [1] C. J. van Rijsbergen. *Information Retrieval*, 2nd edition. Butterworths,
+       1979.
+    .. [2] L. R. Dice. Measures of the amount of ecologic association between species.
+       *Ecology* 26(3), 297-302, 1945.
+
     Examples
     --------
     >>> float(FBeta(beta=2)(tp=3, n_pred=6, n_pos=4, n=10))
@@ -106,6 +132,28 @@ class Jaccard(_NamedFractionalLinear):
     zero_division : float, default=0.0
         Value when nothing is predicted positive and nothing is positive.
 
+    Raises
+    ------
+    TypeError
+        If `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is NaN or infinite.
+
+    See Also
+    --------
+    bestcut.metrics.FBeta : F1, the Dice coefficient, is 2 J / (1 + J) of this index J.
+    bestcut.metrics.Precision : The share of right labels among predicted positives.
+
+    Notes
+    -----
+    In counts it is ``tp / (tp + fp + fn)``: the size of the intersection of predicted
+    and actual positives, divided by the size of their union [1]_.
+
+    References
+    ----------
+    .. [1] P. Jaccard. The distribution of the flora in the alpine zone. *New
+       Phytologist* 11(2), 37-50, 1912.
+
     Examples
     --------
     >>> float(Jaccard()(tp=3, n_pred=4, n_pos=5, n=10))
@@ -128,6 +176,23 @@ class Accuracy(_NamedFractionalLinear):
     ----------
     zero_division : float, default=0.0
         Value when there are no instances at all.
+
+    Raises
+    ------
+    TypeError
+        If `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is NaN or infinite.
+
+    See Also
+    --------
+    bestcut.metrics.BalancedAccuracy : Gives both classes the same weight.
+    bestcut.metrics.LinearUtility : Outcomes that are worth different amounts.
+
+    Notes
+    -----
+    In counts it is ``(tp + tn) / (tp + fp + fn + tn)``. It is a mean over instances, so
+    the best prediction is the threshold 1/2, whatever the batch.
 
     Examples
     --------
@@ -152,6 +217,25 @@ class Precision(_NamedFractionalLinear):
     zero_division : float, default=0.0
         Value when nothing is predicted positive.
 
+    Raises
+    ------
+    TypeError
+        If `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is NaN or infinite.
+
+    See Also
+    --------
+    bestcut.metrics.Recall : The share of actual positives that are found.
+    bestcut.metrics.Markedness : Precision and its counterpart for negatives.
+    bestcut.metrics.FBeta : A mean of precision and recall.
+
+    Notes
+    -----
+    In counts it is ``tp / (tp + fp)``. By itself it is best to predict only the most
+    probable instance positive. In a condition it is more useful, as in
+    ``bestcut.decide(p, "recall", at_least={"precision": 0.9})``.
+
     Examples
     --------
     >>> float(Precision()(tp=3, n_pred=4, n_pos=5, n=10))
@@ -175,6 +259,25 @@ class Recall(_NamedFractionalLinear):
     zero_division : float, default=0.0
         Value when nothing is positive.
 
+    Raises
+    ------
+    TypeError
+        If `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is NaN or infinite.
+
+    See Also
+    --------
+    bestcut.metrics.Precision : The share of predicted positives that are right.
+    bestcut.metrics.Specificity : The same for negatives.
+    bestcut.metrics.FBeta : A mean of precision and recall.
+
+    Notes
+    -----
+    In counts it is ``tp / (tp + fn)``. By itself it is best to predict everything
+    positive. With a budget or a condition it is more useful, as in
+    ``bestcut.decide(p, "recall", max_positives=100)``.
+
     Examples
     --------
     >>> float(Recall()(tp=3, n_pred=4, n_pos=5, n=10))
@@ -197,6 +300,23 @@ class Specificity(_NamedFractionalLinear):
     ----------
     zero_division : float, default=0.0
         Value when everything is positive.
+
+    Raises
+    ------
+    TypeError
+        If `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is NaN or infinite.
+
+    See Also
+    --------
+    bestcut.metrics.Recall : The same for positives.
+    bestcut.metrics.BalancedAccuracy : The mean of specificity and recall.
+
+    Notes
+    -----
+    In counts it is ``tn / (tn + fp)``. By itself it is best to predict nothing
+    positive.
 
     Examples
     --------
@@ -245,6 +365,30 @@ class BalancedAccuracy(_Share, AffineMetric):
     zero_division : float or "drop", default=0.0
         What stands for the rate of a class that does not occur. ``"drop"`` leaves it
         out of the mean, as scikit-learn's ``balanced_accuracy_score`` does.
+
+    Raises
+    ------
+    TypeError
+        If `zero_division` is neither a real number nor ``"drop"``.
+    ValueError
+        If `zero_division` is NaN or infinite.
+
+    See Also
+    --------
+    bestcut.metrics.Informedness : The same on a scale from -1 to 1.
+    bestcut.metrics.GMean : The geometric mean of the same two rates.
+    bestcut.metrics.Accuracy : Gives every instance the same weight.
+
+    Notes
+    -----
+    In counts it is ``(tp / (tp + fn) + tn / (tn + fp)) / 2``. The paper's Table 1 calls
+    it AM, the arithmetic mean of the two rates [1]_.
+
+    References
+    ----------
+    .. [1] N. Natarajan, O. Koyejo, P. Ravikumar and I. S. Dhillon. Optimal
+       decision-theoretic classification using non-decomposable performance metrics.
+       arXiv:1505.01802, 2015.
 
     Examples
     --------
@@ -310,6 +454,29 @@ class FowlkesMallows(_DegenerateAffine):
         Value when nothing is predicted positive and nothing is positive. If only one
         of the two is empty, the other rate is 0, and so is the index.
 
+    Raises
+    ------
+    TypeError
+        If `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is NaN or infinite.
+
+    See Also
+    --------
+    bestcut.metrics.FBeta : The harmonic mean of the same two rates.
+    bestcut.metrics.GMean : The geometric mean of recall and specificity.
+
+    Notes
+    -----
+    In counts it is ``tp / sqrt((tp + fp) (tp + fn))``. Fowlkes and Mallows compare two
+    clusterings by it, counting pairs of objects [1]_; here instances are counted.
+
+    References
+    ----------
+    .. [1] E. B. Fowlkes and C. L. Mallows. A method for comparing two hierarchical
+       clusterings. *Journal of the American Statistical Association* 78(383), 553-569,
+       1983.
+
     Examples
     --------
     >>> float(FowlkesMallows()(tp=3, n_pred=4, n_pos=9, n=10))
@@ -339,6 +506,29 @@ class MCC(_DegenerateAffine):
     ----------
     zero_division : float, default=0.0
         Value when predictions or labels are all alike.
+
+    Raises
+    ------
+    TypeError
+        If `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is NaN or infinite.
+
+    See Also
+    --------
+    bestcut.metrics.CohenKappa : Another comparison with what chance would give.
+    bestcut.metrics.Informedness : MCC is the geometric mean of it and of markedness.
+    bestcut.metrics.Markedness : MCC is the geometric mean of it and of informedness.
+
+    Notes
+    -----
+    It is the correlation of predictions and labels [1]_. In counts it is
+    ``(tp tn - fp fn) / sqrt((tp + fp) (tp + fn) (tn + fp) (tn + fn))``.
+
+    References
+    ----------
+    .. [1] B. W. Matthews. Comparison of the predicted and observed secondary structure
+       of T4 phage lysozyme. *Biochimica et Biophysica Acta* 405(2), 442-451, 1975.
 
     Examples
     --------
@@ -371,6 +561,28 @@ class CohenKappa(_DegenerateAffine):
     zero_division : float, default=0.0
         Value when all predictions and all labels are of the same class.
 
+    Raises
+    ------
+    TypeError
+        If `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is NaN or infinite.
+
+    See Also
+    --------
+    bestcut.metrics.MCC : The correlation of predictions and labels.
+    bestcut.metrics.Accuracy : The agreement, without a correction for chance.
+
+    Notes
+    -----
+    In counts it is ``2 (tp tn - fp fn) / ((tp + fp) (tn + fp) + (tp + fn) (tn + fn))``,
+    which is Cohen's (accuracy - chance) / (1 - chance) for two classes [1]_.
+
+    References
+    ----------
+    .. [1] J. Cohen. A coefficient of agreement for nominal scales. *Educational and
+       Psychological Measurement* 20(1), 37-46, 1960.
+
     Examples
     --------
     >>> float(CohenKappa()(tp=4, n_pred=5, n_pos=5, n=10))
@@ -400,6 +612,31 @@ class Informedness(_Share, AffineMetric):
     ----------
     zero_division : float, default=0.0
         What stands for the rate of a class that does not occur.
+
+    Raises
+    ------
+    TypeError
+        If `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is NaN or infinite.
+
+    See Also
+    --------
+    bestcut.metrics.BalancedAccuracy : The same on a scale from 0 to 1.
+    bestcut.metrics.Markedness : The same with predictions and labels exchanged.
+    bestcut.metrics.MCC : The geometric mean of informedness and markedness.
+
+    Notes
+    -----
+    In counts it is ``tp / (tp + fn) + tn / (tn + fp) - 1``. It is due to Youden [1]_;
+    the name is from Powers [2]_.
+
+    References
+    ----------
+    .. [1] W. J. Youden. Index for rating diagnostic tests. *Cancer* 3(1), 32-35, 1950.
+    .. [2] D. M. W. Powers. Evaluation: from precision, recall and F-measure to ROC,
+       informedness, markedness and correlation. *Journal of Machine Learning
+       Technologies* 2(1), 37-63, 2011.
 
     Examples
     --------
@@ -439,6 +676,29 @@ class Markedness(_Share, AffineMetric):
     zero_division : float, default=0.0
         What stands for the predictive value of a label that is never predicted.
 
+    Raises
+    ------
+    TypeError
+        If `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is NaN or infinite.
+
+    See Also
+    --------
+    bestcut.metrics.Informedness : The same with predictions and labels exchanged.
+    bestcut.metrics.Precision : The first of its two terms.
+    bestcut.metrics.MCC : The geometric mean of informedness and markedness.
+
+    Notes
+    -----
+    In counts it is ``tp / (tp + fp) + tn / (tn + fn) - 1`` [1]_.
+
+    References
+    ----------
+    .. [1] D. M. W. Powers. Evaluation: from precision, recall and F-measure to ROC,
+       informedness, markedness and correlation. *Journal of Machine Learning
+       Technologies* 2(1), 37-63, 2011.
+
     Examples
     --------
     >>> round(float(Markedness()(tp=3, n_pred=4, n_pos=5, n=10)), 12)
@@ -476,6 +736,22 @@ class SquaredCountError(AffineMetric):
 
     It does not depend on TP, so any prediction of the right size is as good as the
     top-k prediction.
+
+    See Also
+    --------
+    bestcut.metrics.from_counts : A loss of your own, with ``greater_is_better=False``.
+    bestcut.decide : Minimises a loss.
+
+    Notes
+    -----
+    In counts it is ``((fp - fn) / (tp + fp + fn + tn))²``, and 0 if there are no
+    instances. The paper mentions it as a metric that does not depend on TP [1]_.
+
+    References
+    ----------
+    .. [1] N. Natarajan, O. Koyejo, P. Ravikumar and I. S. Dhillon. Optimal
+       decision-theoretic classification using non-decomposable performance metrics.
+       arXiv:1505.01802, 2015.
 
     Examples
     --------
@@ -557,6 +833,30 @@ class GMean(_RatesMetric):
     zero_division : float, default=0.0
         What stands for the rate of a class that does not occur.
 
+    Raises
+    ------
+    TypeError
+        If `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is not from 0 to 1.
+
+    See Also
+    --------
+    bestcut.metrics.BalancedAccuracy : The arithmetic mean of the same two rates.
+    bestcut.metrics.HMean : The harmonic mean of the same two rates.
+    bestcut.metrics.FowlkesMallows : The geometric mean of recall and precision.
+
+    Notes
+    -----
+    In counts it is ``sqrt(tp / (tp + fn) * tn / (tn + fp))``; see the paper's Table 1
+    [1]_.
+
+    References
+    ----------
+    .. [1] N. Natarajan, O. Koyejo, P. Ravikumar and I. S. Dhillon. Optimal
+       decision-theoretic classification using non-decomposable performance metrics.
+       arXiv:1505.01802, 2015.
+
     Examples
     --------
     >>> round(float(GMean()(tp=4, n_pred=4, n_pos=5, n=10)), 12)
@@ -585,6 +885,30 @@ class HMean(_RatesMetric):
     zero_division : float, default=0.0
         What stands for the rate of a class that does not occur.
 
+    Raises
+    ------
+    TypeError
+        If `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is not from 0 to 1.
+
+    See Also
+    --------
+    bestcut.metrics.GMean : The geometric mean of the same two rates.
+    bestcut.metrics.QMean : The quadratic mean of the two error rates.
+    bestcut.metrics.FBeta : The harmonic mean of recall and precision.
+
+    Notes
+    -----
+    In counts it is ``2 tp tn / (tp (tn + fp) + tn (tp + fn))``; see the paper's Table 1
+    [1]_.
+
+    References
+    ----------
+    .. [1] N. Natarajan, O. Koyejo, P. Ravikumar and I. S. Dhillon. Optimal
+       decision-theoretic classification using non-decomposable performance metrics.
+       arXiv:1505.01802, 2015.
+
     Examples
     --------
     >>> float(HMean()(tp=5, n_pred=8, n_pos=5, n=11))
@@ -608,8 +932,8 @@ class HMean(_RatesMetric):
 class QMean(_RatesMetric):
     """Q-mean: one minus the mean square of the two error rates.
 
-    The paper's Table 1 has ``1 - ((1 - TPR)² + (1 - TNR)²) / 2``; the literature takes
-    the square root of the fraction. Their names here are ``qmean`` and ``qmean_sqrt``.
+    The paper has ``1 - ((1 - TPR)² + (1 - TNR)²) / 2``; the literature takes the square
+    root of the fraction. Their names here are ``qmean`` and ``qmean_sqrt``.
 
     Parameters
     ----------
@@ -617,6 +941,29 @@ class QMean(_RatesMetric):
         What stands for the rate of a class that does not occur.
     square_root : bool, default=False
         Whether to take the literature's form.
+
+    Raises
+    ------
+    TypeError
+        If `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is not from 0 to 1.
+
+    See Also
+    --------
+    bestcut.metrics.BalancedAccuracy : The arithmetic mean of the same two rates.
+    bestcut.metrics.GMean : The geometric mean of the same two rates.
+
+    Notes
+    -----
+    In counts it is ``1 - ((fn / (tp + fn))² + (fp / (tn + fp))²) / 2``, as in the
+    paper's Table 1 [1]_.
+
+    References
+    ----------
+    .. [1] N. Natarajan, O. Koyejo, P. Ravikumar and I. S. Dhillon. Optimal
+       decision-theoretic classification using non-decomposable performance metrics.
+       arXiv:1505.01802, 2015.
 
     Examples
     --------
@@ -718,6 +1065,11 @@ def names(*, aliases: bool = True) -> list[str]:
     list of str
         In alphabetical order.
 
+    See Also
+    --------
+    bestcut.metrics.get : The metric of a name.
+    bestcut.metrics.from_counts : A metric of your own.
+
     Examples
     --------
     >>> "f1" in names(), "dice" in names()
@@ -740,6 +1092,20 @@ def get(metric: str | Metric) -> Metric:
     -------
     Metric
         The metric, with its default `zero_division`.
+
+    Raises
+    ------
+    ValueError
+        If the name is not known; the message suggests similar names.
+    TypeError
+        If `metric` is neither a name nor a metric: a class, a callable, a
+        `bestcut.RowUtility`.
+
+    See Also
+    --------
+    bestcut.metrics.names : All names.
+    bestcut.metrics.from_counts : A metric of your own.
+    bestcut.check_metric : Check whether ranking and cutting is optimal for a metric.
 
     Examples
     --------

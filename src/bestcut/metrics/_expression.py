@@ -76,6 +76,14 @@ def from_expression(
     ------
     ExpressionError
         If the formula holds anything else.
+    TypeError
+        If `text` is not a string, or `zero_division` is not a real number.
+
+    See Also
+    --------
+    bestcut.metrics.from_counts : A metric from a callable, which may do more.
+    bestcut.metrics.FractionalLinear : The family that most formulas belong to.
+    bestcut.check_metric : Check whether ranking and cutting is optimal for a metric.
 
     Examples
     --------

@@ -50,6 +50,33 @@ class FractionalLinear(FractionalLinearMetric):
     name : str, default="fractional_linear"
         The name of the metric in messages.
 
+    Raises
+    ------
+    TypeError
+        If a coefficient or `zero_division` is not a real number.
+    ValueError
+        If `c` or `d` does not have four numbers, or a number is not finite or is above
+        1e150.
+
+    See Also
+    --------
+    bestcut.metrics.from_expression : The same from a formula in text.
+    bestcut.metrics.FBeta : A member of the family with a name.
+    bestcut.check_metric : Check whether ranking and cutting is optimal for a metric.
+
+    Notes
+    -----
+    This is the family of Koyejo et al. [1]_, as the paper writes it [2]_.
+
+    References
+    ----------
+    .. [1] O. Koyejo, N. Natarajan, P. Ravikumar and I. S. Dhillon. Consistent binary
+       classification with generalized performance metrics. *Advances in Neural
+       Information Processing Systems* 27, 2014.
+    .. [2] N. Natarajan, O. Koyejo, P. Ravikumar and I. S. Dhillon. Optimal
+       decision-theoretic classification using non-decomposable performance metrics.
+       arXiv:1505.01802, 2015.
+
     Examples
     --------
     >>> jaccard = FractionalLinear(c=(0, 1, 0, 0), d=(0, -1, 1, 1))
@@ -89,6 +116,20 @@ class LinearUtility(AffineMetric):
     name : str, default="linear_utility"
         The name of the metric in messages.
 
+    Raises
+    ------
+    TypeError
+        If a worth is not a real number; amounts of each row are for
+        `bestcut.RowUtility`.
+    ValueError
+        If a worth is not finite or is above 1e150.
+
+    See Also
+    --------
+    bestcut.RowUtility : Amounts that differ between rows.
+    bestcut.metrics.from_expression : The same from a formula, such as
+        ``80*tp - 10*fp``.
+
     Examples
     --------
     >>> profit = LinearUtility(tp=100, fp=-5, fn=-20)
@@ -123,7 +164,13 @@ class LinearUtility(AffineMetric):
         return sum(others, first)
 
     def absolute(self) -> LinearUtility:
-        """Return the utility with the absolute values of the four worths."""
+        """Return the utility with the absolute values of the four worths.
+
+        Returns
+        -------
+        LinearUtility
+            It bounds how large the terms of this one are, for the analysis of rounding.
+        """
         tp, fp, fn, tn = (abs(float(x)) for x in (self.tp, self.fp, self.fn, self.tn))
         return LinearUtility(tp, fp, fn, tn)
 
@@ -145,6 +192,11 @@ class Coverage(Metric):
     The average over the columns of `bestcut.multilabel.decide` with ``per_row`` is the
     share of labels that at least one row is rightly given. It is not in the catalogue,
     because by itself it is best to predict everything.
+
+    See Also
+    --------
+    bestcut.multilabel.decide : Decisions with a budget for each row.
+    bestcut.metrics.Recall : The share of actual positives that are found.
 
     Examples
     --------
@@ -180,7 +232,50 @@ _ARGUMENTS = {
 
 @dataclass(frozen=True)
 class CustomMetric(Metric):
-    """A metric from a callable; made by `from_counts`, `from_rates`, `from_uvp`."""
+    """A metric from a callable; made by `from_counts`, `from_rates` or `from_uvp`.
+
+    Parameters
+    ----------
+    function : callable
+        The vectorised function.
+    form : {"counts", "rates", "uvp"}
+        What the callable takes: ``(tp, fp, fn, tn)``, ``(tpr, tnr, p)`` or
+        ``(u, v, p)``.
+    name : str, default="custom"
+        The name of the metric in messages.
+    zero_division : float, optional
+        Value where the callable divides by 0; with ``form="rates"``, the rate of a
+        class that does not occur.
+    smooth : bool, default=False
+        Whether the callable also takes counts that are not whole, and changes
+        gradually.
+    greater_is_better : bool, default=True
+        False for a loss, to be minimised.
+
+    Raises
+    ------
+    TypeError
+        If `function` is not callable or does not take these arguments, or
+        `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is not finite; with ``form="rates"``, if it is not from 0 to
+        1.
+
+    See Also
+    --------
+    bestcut.metrics.from_counts : Make one from a callable on counts.
+    bestcut.metrics.from_rates : Make one from a callable on rates.
+    bestcut.metrics.from_uvp : Make one from a callable on shares.
+
+    Examples
+    --------
+    >>> from bestcut.metrics import from_counts
+    >>> errors = from_counts(
+    ...     lambda tp, fp, fn, tn: fp + 3 * fn, name="errors", greater_is_better=False
+    ... )
+    >>> errors.name, errors.form, float(errors(tp=3, n_pred=8, n_pos=5, n=10))
+    ('errors', 'counts', 11.0)
+    """
 
     function: Callable[..., Any]
     form: Literal["counts", "rates", "uvp"]
@@ -208,7 +303,7 @@ class CustomMetric(Metric):
         )
         arguments = self._arguments(*cells)
         try:
-            values = self.unchecked(*cells)
+            values = self._unchecked(*cells)
         except (TypeError, ValueError) as error:
             if self._takes_numbers(cells):
                 raise errors.works_on_numbers_only(self.name, error) from error
@@ -227,12 +322,12 @@ class CustomMetric(Metric):
     def _takes_numbers(self, cells: Sequence[FloatArray]) -> bool:
         """Return whether the callable makes a number of one confusion matrix."""
         try:
-            value = self.unchecked(*(cell.flat[-1] for cell in cells))
+            value = self._unchecked(*(cell.flat[-1] for cell in cells))
         except Exception:  # then numbers are not what is wrong
             return False
         return np.ndim(value) == 0
 
-    def unchecked(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    def _unchecked(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         """Return the value of the callable at the cells."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.function(*self._arguments(tp, fp, fn, tn).values())
@@ -285,6 +380,22 @@ def from_counts(
     Returns
     -------
     CustomMetric
+        For everything that takes a metric; call it with counts to evaluate it.
+
+    Raises
+    ------
+    TypeError
+        If `function` is not callable or does not take four arguments, or
+        `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is NaN or infinite. A callable that returns another shape, or
+        NaN without `zero_division`, is refused when it is used.
+
+    See Also
+    --------
+    bestcut.metrics.from_expression : The same from a formula in text, which is safe.
+    bestcut.metrics.from_rates : From a callable on the rates of both classes.
+    bestcut.check_metric : Check whether ranking and cutting is optimal for a metric.
 
     Notes
     -----
@@ -331,6 +442,21 @@ def from_rates(
     Returns
     -------
     CustomMetric
+        For everything that takes a metric; call it with counts to evaluate it.
+
+    Raises
+    ------
+    TypeError
+        If `function` is not callable or does not take three arguments, or
+        `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is not from 0 to 1.
+
+    See Also
+    --------
+    bestcut.metrics.from_counts : From a callable on the four cells.
+    bestcut.metrics.from_uvp : From a callable on shares of all instances.
+    bestcut.check_metric : Check whether ranking and cutting is optimal for a metric.
 
     Examples
     --------
@@ -370,6 +496,21 @@ def from_uvp(
     Returns
     -------
     CustomMetric
+        For everything that takes a metric; call it with counts to evaluate it.
+
+    Raises
+    ------
+    TypeError
+        If `function` is not callable or does not take three arguments, or
+        `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is NaN or infinite.
+
+    See Also
+    --------
+    bestcut.metrics.from_counts : From a callable on the four cells.
+    bestcut.metrics.FractionalLinear : Ratios of linear functions of the same shares.
+    bestcut.check_metric : Check whether ranking and cutting is optimal for a metric.
 
     Examples
     --------

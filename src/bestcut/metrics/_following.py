@@ -23,7 +23,7 @@ Rules = dict[Any, Callable[..., Any]]
 
 def formula_of(metric: Metric) -> Callable[..., Any]:
     """Return what computes a metric from the four cells, without any checks."""
-    return metric.unchecked if isinstance(metric, CustomMetric) else metric.score_cells
+    return metric._unchecked if isinstance(metric, CustomMetric) else metric.score_cells
 
 
 def followed(

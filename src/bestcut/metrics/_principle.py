@@ -57,6 +57,19 @@ class RankingViolation(NamedTuple):
         Predictions that beat every top-k prediction.
     score, best_top_k : float
         Expected score of `labels`, and of the best top-k prediction.
+
+    See Also
+    --------
+    bestcut.check_metric : Finds one, if the metric does not qualify.
+    bestcut.metrics.Counterexample : Holds it.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> wrong = bestcut.metrics.from_counts(lambda tp, fp, fn, tn: fp - tp, "fp - tp")
+    >>> case = bestcut.check_metric(wrong).counterexample.violation
+    >>> case.score > case.best_top_k
+    True
     """
 
     y_proba: tuple[float, ...]
@@ -77,6 +90,21 @@ class Counterexample:
         Their scores; the one with more true positives is worse.
     violation : RankingViolation or None
         A case in which PRP itself fails, if one was found.
+
+    See Also
+    --------
+    bestcut.check_metric : Finds one, if the metric does not qualify.
+    bestcut.metrics.MetricCheck : Holds it.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> wrong = bestcut.metrics.from_counts(lambda tp, fp, fn, tn: fp - tp, "fp - tp")
+    >>> found = bestcut.check_metric(wrong).counterexample
+    >>> found.fewer_tp, found.score_fewer
+    (Cells(tp=0, fp=1, fn=1, tn=0), 1.0)
+    >>> found.more_tp, found.score_more
+    (Cells(tp=1, fp=0, fn=0, tn=1), -1.0)
     """
 
     fewer_tp: Cells
@@ -131,6 +159,19 @@ class MetricCheck:
         Where more TP is worse, if it ever is.
     n_checked : int or None
         The verdict on TP holds up to this n; None if it holds for every n.
+
+    See Also
+    --------
+    bestcut.check_metric : Makes one.
+    bestcut.SolverMismatchError : Raised where a metric that fails is maximised by
+        ranking.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> bestcut.check_metric("f1")
+    MetricCheck(f1: the ranking principle holds. Strictly increasing in TP, for every
+    n.)
     """
 
     metric: Metric
@@ -169,6 +210,33 @@ def check_metric(metric: str | Metric, *, n_max: int = 24) -> MetricCheck:
     MetricCheck
         With ``tp_monotonic``, ``rates_monotonic``, ``prp``, ``reason`` and
         ``counterexample``.
+
+    Raises
+    ------
+    ValueError
+        If the name of the metric is not known, or `n_max` is not a whole number of at
+        least 2.
+    TypeError
+        If `metric` is neither a name nor a metric.
+
+    See Also
+    --------
+    bestcut.metrics.from_counts : A metric of your own.
+    bestcut.decide : Refuses a metric that does not qualify.
+    bestcut.metrics.MetricCheck : What was found.
+
+    Notes
+    -----
+    The paper's probability ranking principle (PRP) says that some cut of the ranking by
+    probability is optimal. By its Main Result 1, this holds for every metric that never
+    falls when TP rises while the numbers of predicted and of actual positives stay the
+    same [1]_.
+
+    References
+    ----------
+    .. [1] N. Natarajan, O. Koyejo, P. Ravikumar and I. S. Dhillon. Optimal
+       decision-theoretic classification using non-decomposable performance metrics.
+       arXiv:1505.01802, 2015.
 
     Examples
     --------

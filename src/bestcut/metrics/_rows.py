@@ -53,6 +53,20 @@ class RowUtility:
     name : str, default="row_utility"
         Its name in messages.
 
+    Raises
+    ------
+    TypeError
+        If an amount is not a real number, or `name` is not a string.
+    ValueError
+        If an amount is not finite or is above 1e150, or arrays of amounts have
+        different shapes.
+
+    See Also
+    --------
+    bestcut.metrics.LinearUtility : The same amounts for all rows.
+    bestcut.decide : Chooses the rows with the largest expected gains.
+    bestcut.score_distribution : The distribution of the total.
+
     Examples
     --------
     >>> import bestcut
@@ -99,12 +113,18 @@ class RowUtility:
         ----------
         shape : tuple of int
             The shape of the probabilities.
-        of : str
+        of : str, default="y_proba"
             What has that shape, in the message.
 
         Returns
         -------
         Worths
+            Four arrays of that shape: ``tp``, ``fp``, ``fn`` and ``tn``.
+
+        Raises
+        ------
+        ValueError
+            If amounts have another shape.
         """
         for cell in self._of_rows:
             given = np.shape(getattr(self, cell))
@@ -124,6 +144,12 @@ class RowUtility:
         Returns
         -------
         float
+            The sum over all rows.
+
+        Raises
+        ------
+        ValueError
+            If labels are not 0 and 1, or there is not one amount for each row.
 
         Examples
         --------

@@ -72,6 +72,20 @@ class Report:
         The calibration that turned scores into the probabilities, if it is known.
     maps : dict
         What is drawn of it: points of the maps, and bins of labelled cases.
+
+    See Also
+    --------
+    bestcut.report.make_report : Makes it.
+    bestcut.Decision : The decision alone.
+
+    Examples
+    --------
+    >>> from bestcut.report import make_report
+    >>> report = make_report([0.62, 0.48, 0.31, 0.22, 0.09], title="Five cases")
+    >>> report.title, len(report.cuts.n_positive)
+    ('Five cases', 6)
+    >>> report.summary()
+    '3 of 5 flagged, expected F1 0.56, 90% between 0.00 and 1.00'
     """
 
     title: str
@@ -91,6 +105,7 @@ class Report:
         Returns
         -------
         str
+            The page.
         """
         return page_of(self)
 
@@ -101,6 +116,11 @@ class Report:
         ----------
         path : str or Path
             The file; an existing file is replaced.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
         """
         Path(path).write_bytes(self.html().encode(errors="replace"))
 
@@ -110,6 +130,7 @@ class Report:
         Returns
         -------
         str
+            One line, without markup.
         """
         first, i = self.scores[0], self.scores[0].best
         decimals = words.decimals_of(first)
@@ -161,9 +182,11 @@ def make_report(
         The heading; by default it names the metric.
     source : str, default=""
         Where the probabilities came from, such as the name of a file.
-    at_least, max_positives : optional
+    at_least : mapping of str or Metric to float or Certain, optional
         Conditions on the cut, as `bestcut.decide` takes them. They hold for the best
         cut of every metric; other cuts are shown too, and marked.
+    max_positives : int, optional
+        The largest number of positives; other cuts are shown too, and marked.
     worth : LinearUtility, optional
         What the outcomes are worth, to be shown beside every cut.
     y_true : array-like of shape (n,), optional
@@ -182,6 +205,27 @@ def make_report(
     -------
     Report
         With ``html()`` and ``write(path)``.
+
+    Raises
+    ------
+    InvalidProbabilityError
+        If an entry of `y_proba` is NaN or outside [0, 1].
+    SolverMismatchError
+        If a metric or `worth` does not satisfy the ranking principle.
+    InfeasibleError
+        If no cut satisfies the conditions.
+    ValueError
+        If a metric is not known, labels are not 0 and 1, or `labelled` is given without
+        `calibration`.
+    TypeError
+        If an argument is of another kind, or `calibration` is given for probabilities
+        that are not draws.
+
+    See Also
+    --------
+    bestcut.decide : The decision that the report shows.
+    bestcut.calibration_check : The check that the report shows.
+    bestcut.displays.ExpectedScoreDisplay : The curve as a plot.
 
     Notes
     -----

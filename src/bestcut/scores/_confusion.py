@@ -44,6 +44,20 @@ class ConfusionDistribution:
         Expected count and standard deviation of each cell: tp, fp, fn, tn.
     matrix : ndarray of shape (2, 2)
         The expected counts in scikit-learn's order, ``[[tn, fp], [fn, tp]]``.
+
+    See Also
+    --------
+    bestcut.expected_confusion : Makes it for any predictions.
+    bestcut.ScoreDistribution : The distribution of a metric.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> confusion = bestcut.expected_confusion([0.75, 0.5, 0.25], [1, 1, 0])
+    >>> confusion.mean
+    CellNumbers(tp=1.25, fp=0.75, fn=0.25, tn=0.75)
+    >>> confusion.matrix.tolist()
+    [[0.75, 0.75], [0.25, 1.25]]
     """
 
     def __init__(self, prediction: AnyPrediction) -> None:
@@ -78,6 +92,11 @@ class ConfusionDistribution:
         -------
         CellIntervals
             Lowest and highest count of tp, fp, fn and tn.
+
+        Raises
+        ------
+        ValueError
+            If `level` is not strictly between 0 and 1.
         """
         share = check_share(level, name="level")
         at = self._prediction

@@ -49,6 +49,19 @@ class Surprise:
         Twice the smaller of the two, at most 1.
     verdict : str
         The same in words.
+
+    See Also
+    --------
+    bestcut.ScoreDistribution : Makes it, by ``surprise``.
+    bestcut.calibration_check : Check the probabilities themselves.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> score = bestcut.score_distribution([0.9, 0.1] * 100, [1, 0] * 100, "accuracy")
+    >>> seen = score.surprise(0.8)
+    >>> seen.p_value < 0.001, seen.prob_lower < seen.prob_higher
+    (True, True)
     """
 
     observed: float
@@ -86,6 +99,25 @@ class ScoreDistribution:
         place, and the width of a bin if a metric that is not monotonic has more than
         eight million values. For the total of a RowUtility, it bounds the effect of
         moving amounts to a grid. For an average of scores, see `bestcut.multilabel`.
+
+    See Also
+    --------
+    bestcut.score_distribution : Makes it for any predictions.
+    bestcut.Decision : Has one for its own labels, as ``distribution()``.
+    bestcut.displays.ScoreDistributionDisplay : Draws it.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> score = bestcut.decide([0.9, 0.8, 0.6, 0.3, 0.2, 0.1] * 50).distribution()
+    >>> score
+    F1 0.780, 90% between 0.739 and 0.818
+    >>> round(score.mean, 3), round(score.std, 3)
+    (0.78, 0.024)
+    >>> round(score.prob_at_least(0.75), 3)
+    0.891
+    >>> round(score.surprise(0.72).p_value, 3)
+    0.017
     """
 
     def __init__(self, source: ScoreSource, metric: AnyMetric) -> None:
@@ -108,6 +140,7 @@ class ScoreDistribution:
         Returns
         -------
         ScoreDistribution
+            The distribution at the mean probabilities; this one, if there are no draws.
 
         Examples
         --------
@@ -171,6 +204,11 @@ class ScoreDistribution:
         -------
         float or ndarray
             In the shape of `q`.
+
+        Raises
+        ------
+        ValueError
+            If a level is not from 0 to 1.
         """
         levels = check_levels(q)
         flat = [self._quantile(level) for level in levels.ravel().tolist()]
@@ -191,6 +229,12 @@ class ScoreDistribution:
         Returns
         -------
         float
+            The standard error, in units of the score.
+
+        Raises
+        ------
+        ValueError
+            If `q` is not strictly between 0 and 1.
 
         Examples
         --------
@@ -231,7 +275,13 @@ class ScoreDistribution:
 
         Returns
         -------
-        low, high : float
+        tuple of float
+            The lower and the upper end.
+
+        Raises
+        ------
+        ValueError
+            If `level` is not strictly between 0 and 1.
         """
         share = check_share(level, name="level")
         return self._quantile((1 - share) / 2), self._quantile((1 + share) / 2)
@@ -249,6 +299,12 @@ class ScoreDistribution:
         Returns
         -------
         float
+            The probability, within `probability_error`.
+
+        Raises
+        ------
+        ValueError
+            If `score` is NaN or infinite.
         """
         check_finite_real(score, name="score")
         utility = float(score) if self.metric.greater_is_better else -float(score)
@@ -266,6 +322,11 @@ class ScoreDistribution:
         -------
         Surprise
             With ``p_value`` and a ``verdict`` in words.
+
+        Raises
+        ------
+        ValueError
+            If `observed` is NaN or infinite.
         """
         check_finite_real(observed, name="observed")
         better = self.metric.greater_is_better
@@ -310,6 +371,15 @@ class ScoreDistribution:
         Returns
         -------
         ndarray of shape (size,)
+            Independent scores; equal seeds give equal scores.
+
+        Raises
+        ------
+        TypeError
+            If `rng` is None, so that results cannot be repeated, or `size` is not a
+            whole number.
+        ValueError
+            If `size` is negative.
         """
         count = check_whole_number(size, name="size")
         if rng is None:

@@ -51,9 +51,19 @@ def expected_score(
     float or dict of str to float
         The expected score; for a list of metrics, a dict of them by name.
 
+    Raises
+    ------
+    InvalidProbabilityError
+        If an entry of `y_proba` is NaN or outside [0, 1].
+    ValueError
+        If `y_pred` has another length or other values than 0 and 1, a metric is not
+        known, or two metrics of a list have the same name.
+
     See Also
     --------
-    score_distribution : how far the score may be from the expected score.
+    bestcut.score_distribution : How far the score may be from the expected score.
+    bestcut.decide : The predictions with the best expected score.
+    bestcut.expected_confusion : The expected confusion matrix.
 
     Examples
     --------
@@ -98,6 +108,20 @@ def score_distribution(
         With ``mean``, ``std``, ``quantile``, ``interval``, ``prob_at_least``,
         ``surprise`` and ``sample``; for a list of metrics, a dict of them by name.
 
+    Raises
+    ------
+    InvalidProbabilityError
+        If an entry of `y_proba` is NaN or outside [0, 1].
+    ValueError
+        If `y_pred` has another length or other values than 0 and 1, a metric is not
+        known, or two metrics of a list have the same name.
+
+    See Also
+    --------
+    bestcut.expected_score : The mean alone, which is faster.
+    bestcut.Decision : Has the same for its own labels, as ``distribution()``.
+    bestcut.displays.ScoreDistributionDisplay : Draws it.
+
     Notes
     -----
     The distribution is exact up to rounding: a score depends on two independent counts,
@@ -133,6 +157,18 @@ def expected_confusion(y_proba: Any, y_pred: Any) -> ConfusionDistribution:
     -------
     ConfusionDistribution
         With ``mean``, ``std``, ``interval`` and ``matrix``.
+
+    Raises
+    ------
+    InvalidProbabilityError
+        If an entry of `y_proba` is NaN or outside [0, 1].
+    ValueError
+        If `y_pred` has another length or other values than 0 and 1.
+
+    See Also
+    --------
+    bestcut.score_distribution : The distribution of a metric of the same predictions.
+    bestcut.Decision : Has the same for its own labels, as ``confusion()``.
 
     Examples
     --------

@@ -29,6 +29,12 @@ class Predicted:
         ScoreDistribution
             With ``mean``, ``std``, ``quantile``, ``interval``, ``prob_at_least``.
 
+        Raises
+        ------
+        ValueError
+            If the metric is not known, or is a `bestcut.RowUtility` and the rows were
+            not kept or are not as many as its amounts.
+
         Examples
         --------
         >>> import bestcut

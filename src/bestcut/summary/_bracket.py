@@ -60,6 +60,23 @@ class Cut(Predicted):
         What was maximised (a loss: minimised).
     n : int
         How many instances there are.
+
+    See Also
+    --------
+    bestcut.Bracket : Makes it, by ``refine``.
+    bestcut.ScoreSummary : The way to it, for streams and files.
+    bestcut.Decision : The same for a batch in memory.
+
+    Examples
+    --------
+    >>> import bestcut
+    >>> scores = [0.7, 0.1, 0.4, 0.35]
+    >>> bracket = bestcut.ScoreSummary.from_scores(scores).bracket("f1")
+    >>> cut = bracket.refine(bracket.select(scores))
+    >>> cut.threshold, cut.n_positive, cut.n_tied
+    (0.35, 3, 1)
+    >>> round(cut.distribution().std, 3)
+    0.275
     """
 
     threshold: float
@@ -86,6 +103,12 @@ class Cut(Predicted):
         Returns
         -------
         ndarray of bool, shape (m,)
+            The predictions, in the order of the chunk.
+
+        Raises
+        ------
+        InvalidProbabilityError
+            If an entry of `y_proba` is NaN or outside [0, 1].
 
         Examples
         --------
@@ -178,11 +201,28 @@ class Bracket:
     n_wanted : int
         How many scores `refine` needs.
 
+    See Also
+    --------
+    bestcut.ScoreSummary : Makes it, by ``bracket``.
+    bestcut.Cut : What ``refine`` returns.
+
     Notes
     -----
     The bounds are theorems about the metric's own formula, evaluated with outward
     rounding; see docs/how-it-works/bounds.md. For a callable that cannot be followed,
     nothing can be left out: every score is needed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bestcut
+    >>> scores = np.random.default_rng(0).beta(0.3, 3, size=100_000)
+    >>> bracket = bestcut.ScoreSummary.from_scores(scores).bracket("f1")
+    >>> bracket.n_wanted < 2000, bracket.upper_bound - bracket.lower_bound < 1e-4
+    (True, True)
+    >>> cut = bracket.refine(bracket.select(scores))
+    >>> bracket.low <= cut.threshold <= bracket.high
+    True
     """
 
     def __init__(self, table: BinTable, metric: Metric, low: int, high: int) -> None:
@@ -239,6 +279,12 @@ class Bracket:
         Returns
         -------
         ndarray
+            Some of them, in their order or in the order of the window's intervals.
+
+        Raises
+        ------
+        InvalidProbabilityError
+            If an entry of `y_proba` is NaN or outside [0, 1].
 
         Examples
         --------
@@ -268,6 +314,8 @@ class Bracket:
 
         Raises
         ------
+        InvalidProbabilityError
+            If an entry of `y_proba` is NaN or outside [0, 1].
         ValueError
             If scores are missing, or if some were never summed up.
 
@@ -299,7 +347,21 @@ class Bracket:
     def fixed(self, p: FloatArray, counts: CountArray) -> tuple[Found, int]:
         """Return the best cut, and how many scores are greater than its threshold.
 
-        `p` holds at least the scores in the window, `counts` how often each occurs.
+        Solvers call this; `refine` checks its arguments and returns a `bestcut.Cut`.
+
+        Parameters
+        ----------
+        p : ndarray of float64
+            At least the scores in the window, already checked.
+        counts : ndarray of int64
+            How often each of them occurs.
+
+        Returns
+        -------
+        best : Found
+            The cut, with the laws of its two sides.
+        n_greater : int
+            How many scores are greater than its threshold.
         """
         values, sizes, bins = self._collected(p, counts)
         search = self._informed(values, sizes, bins)

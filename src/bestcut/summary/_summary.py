@@ -35,6 +35,12 @@ class ScoreSummary:
     expected_positives : float
         Their sum.
 
+    See Also
+    --------
+    bestcut.decide : The same for a batch in memory.
+    bestcut.decide_file : The same for a file.
+    bestcut.Bracket : What ``bracket`` returns.
+
     Examples
     --------
     >>> import numpy as np
@@ -66,6 +72,12 @@ class ScoreSummary:
         Returns
         -------
         ScoreSummary
+            A new summary.
+
+        Raises
+        ------
+        InvalidProbabilityError
+            If an entry of `y_proba` is NaN or outside [0, 1].
 
         Examples
         --------
@@ -95,6 +107,11 @@ class ScoreSummary:
         y_proba : array-like of shape (m,)
             Calibrated probabilities.
 
+        Raises
+        ------
+        InvalidProbabilityError
+            If an entry of `y_proba` is NaN or outside [0, 1]; nothing is added then.
+
         Examples
         --------
         >>> import bestcut
@@ -118,6 +135,12 @@ class ScoreSummary:
         Returns
         -------
         ScoreSummary
+            A new summary.
+
+        Raises
+        ------
+        TypeError
+            If `other` is not a summary.
 
         Examples
         --------
@@ -182,6 +205,7 @@ class ScoreSummary:
         Returns
         -------
         bytes
+            What `from_bytes` reads; the same on every machine.
 
         Examples
         --------
@@ -208,6 +232,7 @@ class ScoreSummary:
         Returns
         -------
         ScoreSummary
+            The same summary.
 
         Raises
         ------

@@ -27,6 +27,19 @@ class DatasetCut:
         How many pixels are positive, and how many there are.
     cut : Cut
         Everything else about the cut; see `bestcut.ScoreSummary`.
+
+    See Also
+    --------
+    bestcut.torch.decide_dataset : Makes it.
+    bestcut.torch.MaskDecision : A mask for each map, with a cut of its own.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from bestcut.torch import decide_dataset
+    >>> cut = decide_dataset([torch.tensor([[0.75, 0.0]]), torch.tensor([[0.5, 0.0]])])
+    >>> cut.threshold, cut.n_positive, cut.n
+    (0.5, 2, 4)
     """
 
     def __init__(self, cut: Cut) -> None:
@@ -35,7 +48,23 @@ class DatasetCut:
         self.expected_score, self.error = cut.expected_score, cut.error
 
     def __call__(self, probs: torch.Tensor) -> torch.Tensor:
-        """Return the masks of some maps; they hold all pixels tied at the threshold."""
+        """Return the masks of some maps; they hold all pixels tied at the threshold.
+
+        Parameters
+        ----------
+        probs : Tensor
+            Probabilities, in any shape.
+
+        Returns
+        -------
+        Tensor of bool
+            The masks, in the shape of the probabilities.
+
+        Raises
+        ------
+        TypeError
+            If `probs` is not a tensor.
+        """
         if not isinstance(probs, torch.Tensor):
             raise errors.not_a_tensor(probs)
         return probs.detach().to(torch.float64) >= self.threshold
@@ -68,6 +97,24 @@ def decide_dataset(
     DatasetCut
         With ``threshold``, ``expected_score``, ``error``; called with probabilities it
         returns masks.
+
+    Raises
+    ------
+    InvalidProbabilityError
+        If a probability is NaN or outside [0, 1]; the batch and the place are named.
+    TypeError
+        If `batches` can be read only once, or holds something else than tensors of
+        floats.
+    ValueError
+        If the second pass over the batches finds other probabilities, or the metric is
+        not known.
+    SolverMismatchError
+        If the metric does not satisfy the ranking principle.
+
+    See Also
+    --------
+    bestcut.torch.decide_masks : A cut of its own for each map.
+    bestcut.ScoreSummary : The same for arrays.
 
     Examples
     --------

@@ -32,22 +32,23 @@ class MaskDecision:
     masks : Tensor of bool
         The masks, in the shape of the probabilities; of a subclass such as MONAI's
         MetaTensor, one of it with the same metadata.
-    expected_score : Tensor of float64
-        For each map, the expected metric of its mask.
-    error : Tensor of float64
-        For each map, a bound on the numerical error of `expected_score`.
-    gap : Tensor of float64
-        For each map, a bound: no other mask has an expected score that is better by
-        more than this, up to `error`. It is above 1e-9 only in a CUDA graph, and there
-        only for a rare map; see `check`.
-    n_positive : Tensor of int64
-        For each map, how many pixels its mask has.
-    threshold : Tensor of float64
-        For each map, the smallest probability in its mask; inf if the mask is empty. If
-        several pixels have exactly that probability, only the first ones may be in the
-        mask.
     metric : Metric
         What was maximised.
+
+    See Also
+    --------
+    bestcut.torch.decide_masks : Makes it.
+    bestcut.Decisions : The same for arrays.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from bestcut.torch import decide_masks
+    >>> found = decide_masks(torch.tensor([[[0.75, 0.5], [0.0, 0.25]]]), "accuracy")
+    >>> found.n_positive.tolist(), found.threshold.tolist()
+    ([1], [0.75])
+    >>> found.expected_score.tolist()
+    [0.75]
     """
 
     def __init__(self, masks: torch.Tensor, numbers: _Numbers, metric: Metric) -> None:
@@ -56,23 +57,36 @@ class MaskDecision:
 
     @property
     def expected_score(self) -> torch.Tensor:
+        """For each map, the expected metric of its mask, in float64."""
         return self._numbers.of("score")
 
     @property
     def error(self) -> torch.Tensor:
+        """For each map, a bound on the numerical error of `expected_score`."""
         return self._numbers.of("error")
 
     @property
     def gap(self) -> torch.Tensor:
+        """For each map, a bound on what another mask could gain, up to `error`.
+
+        It is above 1e-9 only in a CUDA graph, and there only for a rare map; see
+        `check`.
+        """
         gap = self._numbers.of("gap")
         return torch.where(gap < 1e299, gap, math.inf)
 
     @property
     def n_positive(self) -> torch.Tensor:
+        """For each map, how many pixels its mask has."""
         return self._numbers.of("count").to(torch.int64)
 
     @property
     def threshold(self) -> torch.Tensor:
+        """For each map, the smallest probability in its mask; inf if that is empty.
+
+        If several pixels have exactly that probability, only the first ones may be in
+        the mask.
+        """
         threshold = self._numbers.of("threshold")
         return torch.where(self._numbers.of("count") > 0, threshold, math.inf)
 
@@ -81,6 +95,16 @@ class MaskDecision:
 
         This waits for the device. It has already been done, unless ``validate=False``
         was passed or the masks were decided in a CUDA graph.
+
+        Returns
+        -------
+        MaskDecision
+            The decision itself.
+
+        Raises
+        ------
+        InvalidProbabilityError
+            If a map has a probability that is NaN or outside [0, 1].
         """
         _refuse(self._numbers.of("bad").cpu().numpy() > 0.0)
         return self
@@ -155,6 +179,27 @@ def decide_masks(
     MaskDecision
         With ``masks`` in the shape of `probs`, and ``expected_score``, ``error``,
         ``gap``, ``n_positive`` and ``threshold`` for each map.
+
+    Raises
+    ------
+    InvalidProbabilityError
+        If a probability is NaN or outside [0, 1], unless `validate` is False.
+    TypeError
+        If `probs` is not a tensor of floats, or `dims` are not whole numbers.
+    ValueError
+        If `probs` does not have the dimensions `dims`, maps have no pixels, or the
+        metric is not known.
+    SolverMismatchError
+        If the metric does not satisfy the ranking principle.
+    RuntimeError
+        If a CUDA graph is being captured, and the metric or a bound on the number of
+        pixels needs the CPU.
+
+    See Also
+    --------
+    bestcut.torch.BestCutMasks : The same as the last layer of a model.
+    bestcut.torch.decide_dataset : One threshold for all maps.
+    bestcut.decide_each : The same for arrays.
 
     Examples
     --------

@@ -34,6 +34,17 @@ class BestCutMasks(torch.nn.Module):
     validate : bool, optional
         As for `decide_masks`.
 
+    Raises
+    ------
+    ValueError
+        If `output` or the metric is not known.
+    TypeError
+        If `dims` or `classes` are not whole numbers.
+
+    See Also
+    --------
+    bestcut.torch.decide_masks : The same as a function, with expected scores.
+
     Examples
     --------
     >>> import torch
@@ -62,7 +73,25 @@ class BestCutMasks(torch.nn.Module):
         self.classes, self.validate = _check_dimension(classes), validate
 
     def forward(self, probs: torch.Tensor) -> torch.Tensor:
-        """Return masks, or the class of each pixel."""
+        """Return masks, or the class of each pixel.
+
+        Parameters
+        ----------
+        probs : Tensor
+            Calibrated probabilities, as for `decide_masks`.
+
+        Returns
+        -------
+        Tensor
+            The masks, of bool; for ``"multiclass"`` the class of each pixel, of int64.
+
+        Raises
+        ------
+        InvalidProbabilityError
+            If a probability is NaN or outside [0, 1], unless `validate` is False.
+        ValueError
+            If the dimension of classes is missing, empty or one of `dims`.
+        """
         found = decide_masks(probs, self.metric, dims=self.dims, validate=self.validate)
         if self.output == "masks":
             return found.masks
@@ -80,7 +109,13 @@ class BestCutMasks(torch.nn.Module):
         return ratio.argmax(dim=self.classes)
 
     def extra_repr(self) -> str:
-        """Return what was chosen, for the repr of the model."""
+        """Return what was chosen, for the repr of the model.
+
+        Returns
+        -------
+        str
+            The metric, the dimensions and the output.
+        """
         return f"metric={self.metric.name}, dims={self.dims}, output={self.output}"
 
 

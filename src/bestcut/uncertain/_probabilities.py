@@ -43,6 +43,21 @@ class UncertainProbabilities:
         is the best of all predictions. If not, a decision's ``gap`` bounds what may be
         lost.
 
+    Raises
+    ------
+    InvalidProbabilityError
+        If an entry of `draws` is NaN or outside [0, 1].
+    ValueError
+        If `draws` does not have two dimensions, or has no rows.
+    TypeError
+        If `draws` does not hold numbers.
+
+    See Also
+    --------
+    bestcut.calibrate : Draws from scores and labels.
+    bestcut.decide : Decides with the means over draws.
+    bestcut.ScoreDistribution : Its ``std_calibration`` is the part of the doubt.
+
     Examples
     --------
     >>> import bestcut
@@ -107,6 +122,7 @@ class UncertainProbabilities:
         Returns
         -------
         ndarray of shape (n_draws, last - first)
+            A row for each draw.
 
         Examples
         --------
