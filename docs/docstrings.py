@@ -2,7 +2,8 @@
 
 Every public function and class has a summary, parameters, returns, what it raises, an
 example and a See Also section; their public methods and properties have the first
-three. The checks and their codes are numpydoc's [1]_, but for two of our own.
+three. Most of the checks, and their codes, are numpydoc's [1]_. The codes of our own
+begin with BC.
 
 References
 ----------
@@ -13,9 +14,11 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import sys
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Container, Iterator
+from functools import cache, cached_property
+from itertools import chain
 from types import ModuleType
 from typing import Any
 
@@ -40,6 +43,10 @@ NOT_ASKED_OF_RESULTS = NOT_ASKED | {"PR01"}
 # Functions that refuse nothing.
 RAISE_NOTHING = {"bestcut.metrics.names"}
 
+_LITERAL = re.compile(r"``.*?``", re.DOTALL)
+_CITED = re.compile(r"\[(\d+)\]_")
+_SOURCE = re.compile(r"^\.\. \[(\d+)\]", re.MULTILINE)
+
 
 def public_modules() -> list[ModuleType]:
     """Return the modules whose names users may import, those of engines last."""
@@ -53,6 +60,7 @@ def public_modules() -> list[ModuleType]:
         return modules + [importlib.import_module(f"bestcut.{x}") for x in ENGINES]
 
 
+@cache
 def public_names() -> dict[str, Any]:
     """Return every public function, class and constant by its shortest name.
 
@@ -71,21 +79,41 @@ def public_names() -> dict[str, Any]:
 
 
 def members(thing: Any) -> Iterator[str]:
-    """Yield the public methods and properties that no other class of ours defines.
+    """Yield the methods and properties that belong on the page of a class.
 
-    What a class only defines anew is documented on the page of the class above it.
+    What a public class above it has is on the page of that class. What it has from
+    classes of ours that are not public is on its own page; of metrics and goals, this
+    is left out, because only solvers call it.
     """
     if not inspect.isclass(thing):
         return
     above = [x for x in thing.__mro__[1:] if x.__module__.startswith("bestcut")]
-    for name, value in vars(thing).items():
-        if any(name in vars(x) for x in above):
+    hidden = [x for x in above if not _is_public(x) and not _is_for_solvers(x)]
+    elsewhere = {name for x in above if x not in hidden for name in dir(x)}
+    own = dict.fromkeys(name for x in (thing, *hidden) for name in vars(x))
+    for name in own:
+        if name in elsewhere or (name.startswith("_") and name != "__call__"):
             continue
-        kinds = (property, cached_property, classmethod, staticmethod)
-        if not name.startswith("_") and (
-            inspect.isfunction(value) or isinstance(value, kinds)
-        ):
+        value = getattr(thing, name)
+        if _is_ours(value, thing) or isinstance(value, property | cached_property):
             yield name
+
+
+def _is_ours(method: Any, thing: type) -> bool:
+    """Return whether it is a method that scikit-learn did not add to a class."""
+    package = thing.__module__.partition(".")[0]
+    return inspect.isroutine(method) and method.__module__.startswith(package)
+
+
+def _is_public(thing: type) -> bool:
+    return any(thing is x for x in public_names().values())
+
+
+def _is_for_solvers(thing: type) -> bool:
+    from bestcut.goals import Goal
+    from bestcut.metrics import Metric
+
+    return issubclass(thing, Metric | Goal)
 
 
 def faults(path: str, thing: Any) -> Iterator[tuple[str, str]]:
@@ -97,24 +125,48 @@ def faults(path: str, thing: Any) -> Iterator[tuple[str, str]]:
     refuses = inspect.isfunction(thing) or doc["Parameters"]
     if refuses and not doc["Raises"] and path not in RAISE_NOTHING:
         yield "BC01", "No Raises section found"
-    if doc["Notes"] and "[1]_" in "\n".join(doc["Notes"]) and not doc["References"]:
-        yield "BC02", "Notes cite a source, but there is no References section"
+    yield from faults_of_sources(thing)
+
+
+def faults_of_member(thing: Any, name: str) -> Iterator[tuple[str, str]]:
+    """Yield a code and a sentence for whatever is wrong with a method or property."""
+    member = getattr(thing, name)
+    member = getattr(member, "__func__", member)  # numpydoc looks less at bound ones
+    found = validate(get_doc_object(member))["errors"]
+    yield from (x for x in found if x[0] not in NOT_ASKED_OF_MEMBERS)
+    yield from faults_of_sources(member)
+
+
+def faults_of_sources(thing: Any) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the numbers of sources, which Sphinx would warn of."""
+    text = _LITERAL.sub("", inspect.getdoc(thing) or "")
+    cited, listed = set(_CITED.findall(text)), set(_SOURCE.findall(text))
+    for number in sorted(cited - listed):
+        yield "BC02", f"Source [{number}] is cited, but is not in References"
+    for number in sorted(listed - cited):
+        yield "BC03", f"Source [{number}] is in References, but is not cited"
+
+
+def faults_of_links(thing: Any, known: Container[str]) -> Iterator[tuple[str, str]]:
+    """Yield the names of ours in See Also that are not known, and lead nowhere."""
+    for others, _ in get_doc_object(thing)["See Also"]:
+        for other, _ in others:
+            if other.startswith("bestcut") and other not in known:
+                yield "BC04", f"See Also has {other}, which is not a public name"
 
 
 def all_faults() -> list[str]:
     """Return a line for everything that is wrong with the public docstrings."""
     lines = []
-    for path, thing in public_names().items():
+    known = public_names()
+    for path, thing in known.items():
         if not callable(thing):
             continue
-        lines += [f"{path}: {code} {said}" for code, said in faults(path, thing)]
+        found = chain(faults(path, thing), faults_of_links(thing, known))
+        lines += [f"{path}: {code} {said}" for code, said in found]
         for name in members(thing):
-            found = validate(get_doc_object(getattr(thing, name)))["errors"]
-            lines += [
-                f"{path}.{name}: {code} {said}"
-                for code, said in found
-                if code not in NOT_ASKED_OF_MEMBERS
-            ]
+            found = faults_of_member(thing, name)
+            lines += [f"{path}.{name}: {code} {said}" for code, said in found]
     return lines
 
 
