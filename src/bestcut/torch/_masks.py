@@ -35,7 +35,7 @@ class MaskDecision:
     expected_score : Tensor of float64
         For each map, the expected metric of its mask.
     error : Tensor of float64
-        For each map, a bound on the numerical error of `expected_score`.
+        For each map, a bound on the numerical error of ``expected_score``.
     gap : Tensor of float64
         For each map, a bound: no other mask has an expected score that is better by
         more than this, up to `error`. It is above 1e-9 only in a CUDA graph, and there
@@ -76,7 +76,7 @@ class MaskDecision:
 
     @property
     def error(self) -> torch.Tensor:
-        """For each map, a bound on the numerical error of `expected_score`."""
+        """For each map, a bound on the numerical error of ``expected_score``."""
         return self._numbers.of("error")
 
     @property
@@ -177,7 +177,7 @@ def decide_masks(
     validate : bool, optional
         Whether to wait for the device, and raise an error at once if a probability is
         NaN or outside [0, 1]. By default, True unless a CUDA graph is being captured.
-        If False, the masks of such maps mean nothing, and `MaskDecision.check` raises
+        If False, the masks of such maps mean nothing, and ``MaskDecision.check`` raises
         the error later.
 
     Returns

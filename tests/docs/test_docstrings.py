@@ -1,0 +1,271 @@
+"""Public docstrings are complete, and the check of them notices what is missing."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "docstrings.py"
+
+pytest.importorskip("numpydoc", reason="numpydoc reads the docstrings")
+pytest.importorskip("sphinx", reason="Sphinx stands in for packages that are missing")
+
+_spec = importlib.util.spec_from_file_location("docstrings", SCRIPT)
+docstrings = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(docstrings)
+
+# --- the docstrings of the package ----------------------------------------------------
+
+# In a process of its own: modules that have seen stand-ins for PyTorch, dask and Spark
+# must not stay for other tests.
+LOOK = """
+import json, runpy, sys
+own = runpy.run_path(sys.argv[1])
+found = {
+    path: list(own["members"](thing)) for path, thing in own["public_names"]().items()
+}
+print(json.dumps({"faults": own["all_faults"](), "members": found}))
+"""
+
+
+@pytest.fixture(scope="module")
+def package():
+    out = subprocess.run(
+        [sys.executable, "-c", LOOK, str(SCRIPT)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(out.stdout)
+
+
+def test_no_public_docstring_has_a_fault(package):
+    assert package["faults"] == []
+
+
+def test_public_names_are_the_shortest_and_no_modules(package):
+    names = package["members"]
+    assert {
+        "bestcut.check_metric",
+        "bestcut.decide",
+        "bestcut.displays.DecisionDisplay",
+        "bestcut.distributed.DistributedCut",
+        "bestcut.distributed.spark.decide",
+        "bestcut.metrics.FBeta",
+        "bestcut.torch.decide_masks",
+    } <= set(names)
+    assert not {"bestcut.metrics", "bestcut.metrics.check_metric"} & set(names)
+    assert len(names) > 100
+
+
+@pytest.mark.parametrize(
+    ("path", "there", "missing"),
+    [
+        # From a class of ours that is not public; of a kind of property; private.
+        ("bestcut.Decision", ["distribution", "curve", "plot"], ["_eta"]),
+        ("bestcut.Calibration", ["__call__", "from_bytes", "n_draws"], ["__repr__"]),
+        # On the page of a public class above.
+        ("bestcut.distributed.DistributedCut", [], ["labels", "distribution"]),
+        # What only solvers call.
+        ("bestcut.metrics.FBeta", [], ["coefficients", "affine", "score"]),
+        ("bestcut.goals.Quantile", [], ["question", "gap", "describe"]),
+        # What scikit-learn hides from some models, what it adds, and what is its own.
+        (
+            "bestcut.estimators.PluginThresholdClassifier",
+            ["fit", "predict", "predict_proba", "classes_"],
+            ["set_score_request", "get_params"],
+        ),
+        ("bestcut.torch.MaskDecision", ["threshold", "check"], []),
+        ("bestcut.decide", [], ["__call__"]),
+    ],
+)
+def test_members_are_what_belongs_on_the_page(package, path, there, missing):
+    found = package["members"][path]
+    assert set(there) <= set(found)
+    assert not set(missing) & set(found)
+    assert len(set(found)) == len(found)
+
+
+# --- a fault is noticed ---------------------------------------------------------------
+
+SECTIONS = {
+    "": "Return a number.\n",
+    "Parameters": "x : float\n    The number.\n",
+    "Returns": "float\n    The same.\n",
+    "Raises": "ValueError\n    Never.\n",
+    "See Also": "bestcut.decide : Something else.\n",
+    "Notes": "Found by others [1]_.\n",
+    "References": ".. [1] Somebody. Something. 2015.\n",
+    "Examples": ">>> 1 + 1\n2\n",
+}
+
+
+def written(sections):
+    """Return a docstring with these sections, in their order."""
+    parts = (
+        f"{title}\n{'-' * len(title)}\n{text}" if title else text
+        for title, text in sections.items()
+    )
+    return "\n".join(parts)
+
+
+def function(**changes):
+    """Return a function with a good docstring but for some sections; None drops one."""
+    sections = SECTIONS | {name.replace("_", " "): x for name, x in changes.items()}
+
+    def same(x):
+        return x
+
+    same.__doc__ = written({k: v for k, v in sections.items() if v is not None})
+    return same
+
+
+def codes(thing, path="bestcut.same"):
+    return {code for code, _ in docstrings.faults(path, thing)}
+
+
+def test_a_good_docstring_has_no_faults():
+    assert codes(function()) == set()
+
+
+@pytest.mark.parametrize(
+    ("section", "code"),
+    [
+        ("Parameters", "PR01"),
+        ("Returns", "RT01"),
+        ("Raises", "BC01"),
+        ("See_Also", "SA01"),
+        ("References", "BC02"),
+        ("Notes", "BC03"),
+        ("Examples", "EX01"),
+    ],
+)
+def test_a_missing_section_is_noticed(section, code):
+    assert codes(function(**{section: None})) == {code}
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"Parameters": "y : float\n    Another.\n"}, "PR02"),
+        ({"Parameters": "x\n    The number.\n"}, "PR04"),
+        ({"Returns": "float\n"}, "RT03"),
+        ({"See_Also": "bestcut.decide : something else.\n"}, "SA03"),
+        ({"Notes": "Found by others [1]_ and [2]_.\n"}, "BC02"),
+    ],
+)
+def test_a_poor_section_is_noticed(changes, code):
+    assert code in codes(function(**changes))
+
+
+def test_the_order_of_sections_is_noticed():
+    turned = function()
+    turned.__doc__ = written({"": SECTIONS[""], **dict(reversed(SECTIONS.items()))})
+    assert codes(turned) == {"GL07"}
+
+
+def test_an_index_in_code_is_no_citation():
+    assert codes(function(Notes="As in [1]_, ``x[2]_``.\n")) == set()
+
+
+def test_a_function_that_refuses_nothing_is_listed():
+    (path, *_) = docstrings.RAISE_NOTHING
+    assert codes(function(Raises=None), path) == set()
+
+
+def test_a_link_that_leads_nowhere_is_noticed():
+    other = function(See_Also="bestcut.decided : Gone.\nnumpy.sort : Of others.\n")
+    found = list(docstrings.faults_of_links(other, {"bestcut.decide"}))
+    assert found == [
+        ("BC04", "See Also has bestcut.decided, which is not a public name")
+    ]
+    assert not list(docstrings.faults_of_links(function(), {"bestcut.decide"}))
+
+
+class Result:
+    """What was found.
+
+    Attributes
+    ----------
+    size : int
+        How much it is.
+
+    See Also
+    --------
+    bestcut.decide : Finds it.
+
+    Examples
+    --------
+    >>> 1 + 1
+    2
+    """
+
+    def __init__(self, size):
+        self.size = size
+
+    def __call__(self, x):
+        return x
+
+    @classmethod
+    def made(cls, size):
+        """Make it.
+
+        Parameters
+        ----------
+        size : int
+            How much it is.
+        """
+        return cls(size)
+
+    @property
+    def half(self):
+        return self.size / 2
+
+    @cached_property
+    def twice(self):
+        """Twice the size."""
+        return 2 * self.size
+
+    def _own(self):
+        return self.size
+
+
+def test_a_result_is_not_asked_for_parameters():
+    assert codes(Result) == set()
+
+
+def test_a_class_without_see_also_is_noticed():
+    class Lonely(Result):
+        __doc__ = Result.__doc__.replace("See Also\n    --------", "Notes\n    -----")
+
+    assert codes(Lonely) == {"SA01"}
+
+
+def test_a_class_with_parameters_says_what_it_raises():
+    class Made(Result):
+        __doc__ = Result.__doc__.replace("Attributes", "Parameters")
+
+    assert codes(Made) == {"BC01"}
+
+
+def test_members_are_methods_and_properties():
+    assert list(docstrings.members(Result)) == ["__call__", "made", "half", "twice"]
+    assert not list(docstrings.members(function()))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("__call__", {"GL08"}),  # no docstring
+        ("made", {"RT01"}),  # neither an example nor See Also is asked for
+        ("half", {"GL08"}),
+        ("twice", set()),
+    ],
+)
+def test_a_fault_of_a_member_is_noticed(name, expected):
+    found = docstrings.faults_of_member(Result, name)
+    assert {code for code, _ in found} == expected
