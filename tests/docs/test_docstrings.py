@@ -269,3 +269,18 @@ def test_members_are_methods_and_properties():
 def test_a_fault_of_a_member_is_noticed(name, expected):
     found = docstrings.faults_of_member(Result, name)
     assert {code for code, _ in found} == expected
+
+
+def test_properties_do_not_make_a_class_a_result():
+    class Half:
+        __doc__ = written({k: v for k, v in SECTIONS.items() if k != "Parameters"})
+
+        def __init__(self, x):
+            self.x = x
+
+        @property
+        def half(self):
+            """Half of it."""
+            return self.x / 2
+
+    assert codes(Half) == {"PR01"}

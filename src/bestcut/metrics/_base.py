@@ -177,10 +177,14 @@ class Metric(ABC):
     name : str
         The name of the metric in messages; metrics of the catalogue are looked up by
         it.
+    label : str
+        The name of the metric in sentences and on axes.
     greater_is_better : bool
         False for a loss, which `bestcut.decide` minimises.
     sign : float
         1 for a score, -1 for a loss.
+    bound : float or None
+        A number that no absolute score exceeds, or None if none is known.
     traits : frozenset of Trait
         The structure that solvers may rely on.
 

@@ -436,8 +436,10 @@ def from_rates(
         The name of the metric in messages.
     zero_division : float, default=0.0
         The rate of a class that does not occur. The callable itself must be finite.
-    smooth, greater_is_better : bool
+    smooth : bool, default=False
         As in `from_counts`.
+    greater_is_better : bool, default=True
+        False for a loss, to be minimised.
 
     Returns
     -------
@@ -490,8 +492,10 @@ def from_uvp(
         The name of the metric in messages.
     zero_division : float, optional
         Value where the callable divides by 0. Without it, a division by 0 is an error.
-    smooth, greater_is_better : bool
+    smooth : bool, default=False
         As in `from_counts`.
+    greater_is_better : bool, default=True
+        False for a loss, to be minimised.
 
     Returns
     -------
