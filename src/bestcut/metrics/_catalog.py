@@ -71,8 +71,8 @@ class FBeta(_Share, FractionalLinearMetric):
     Notes
     -----
     It is the harmonic mean of precision and recall, in which recall has beta² times the
-    weight of precision [1]_. F1, with beta = 1, is the Dice coefficient of two sets
-    [2]_: ``2 tp / (2 tp + fp + fn)``.
+    weight of precision [1]_. F1, with beta = 1, is also the Dice coefficient of two
+    sets [2]_; in counts it is ``2*tp / (2*tp + fp + fn)``.
 
     References
     ----------
@@ -191,7 +191,7 @@ class Accuracy(_NamedFractionalLinear):
 
     Notes
     -----
-    In counts it is ``(tp + tn) / (tp + fp + fn + tn)``. It is a mean over instances, so
+    In counts it is ``(tp + tn) / n``. It is a mean over instances, so
     the best prediction is the threshold 1/2, whatever the batch.
 
     Examples
@@ -232,9 +232,9 @@ class Precision(_NamedFractionalLinear):
 
     Notes
     -----
-    In counts it is ``tp / (tp + fp)``. By itself it is best to predict only the most
-    probable instance positive. In a condition it is more useful, as in
-    ``bestcut.decide(p, "recall", at_least={"precision": 0.9})``.
+    In counts it is ``tp / (tp + fp)``. If nothing else is asked for, the best
+    prediction has only the most probable instance positive. Precision is more useful in
+    a condition, as in ``bestcut.decide(p, "recall", at_least={"precision": 0.9})``.
 
     Examples
     --------
@@ -274,9 +274,9 @@ class Recall(_NamedFractionalLinear):
 
     Notes
     -----
-    In counts it is ``tp / (tp + fn)``. By itself it is best to predict everything
-    positive. With a budget or a condition it is more useful, as in
-    ``bestcut.decide(p, "recall", max_positives=100)``.
+    In counts it is ``tp / (tp + fn)``. If nothing else is asked for, it is best to
+    predict everything positive. Recall is more useful with a budget or a condition, as
+    in ``bestcut.decide(p, "recall", max_positives=100)``.
 
     Examples
     --------
@@ -315,8 +315,8 @@ class Specificity(_NamedFractionalLinear):
 
     Notes
     -----
-    In counts it is ``tn / (tn + fp)``. By itself it is best to predict nothing
-    positive.
+    In counts it is ``tn / (tn + fp)``. If nothing else is asked for, it is best to
+    predict nothing positive.
 
     Examples
     --------
@@ -468,7 +468,7 @@ class FowlkesMallows(_DegenerateAffine):
 
     Notes
     -----
-    In counts it is ``tp / sqrt((tp + fp) (tp + fn))``. Fowlkes and Mallows compare two
+    In counts it is ``tp / sqrt((tp + fp)*(tp + fn))``. Fowlkes and Mallows compare two
     clusterings by it, counting pairs of objects [1]_; here instances are counted.
 
     References
@@ -523,7 +523,7 @@ class MCC(_DegenerateAffine):
     Notes
     -----
     It is the correlation of predictions and labels [1]_. In counts it is
-    ``(tp tn - fp fn) / sqrt((tp + fp) (tp + fn) (tn + fp) (tn + fn))``.
+    ``(tp*tn - fp*fn) / sqrt((tp + fp)*(tp + fn)*(tn + fp)*(tn + fn))``.
 
     References
     ----------
@@ -575,7 +575,7 @@ class CohenKappa(_DegenerateAffine):
 
     Notes
     -----
-    In counts it is ``2 (tp tn - fp fn) / ((tp + fp) (tn + fp) + (tp + fn) (tn + fn))``,
+    In counts it is ``2*(tp*tn - fp*fn) / ((tp + fp)*(tn + fp) + (tp + fn)*(tn + fn))``,
     which is Cohen's (accuracy - chance) / (1 - chance) for two classes [1]_.
 
     References
@@ -744,8 +744,8 @@ class SquaredCountError(AffineMetric):
 
     Notes
     -----
-    In counts it is ``((fp - fn) / (tp + fp + fn + tn))²``, and 0 if there are no
-    instances. The paper mentions it as a metric that does not depend on TP [1]_.
+    In counts it is ``((fp - fn) / n)**2``, and 0 if there are no instances. The paper
+    mentions it as a metric that does not depend on TP [1]_.
 
     References
     ----------
@@ -900,7 +900,7 @@ class HMean(_RatesMetric):
 
     Notes
     -----
-    In counts it is ``2 tp tn / (tp (tn + fp) + tn (tp + fn))``; see the paper's Table 1
+    In counts it is ``2*tp*tn / (tp*(tn + fp) + tn*(tp + fn))``; see the paper's Table 1
     [1]_.
 
     References
@@ -956,7 +956,7 @@ class QMean(_RatesMetric):
 
     Notes
     -----
-    In counts it is ``1 - ((fn / (tp + fn))² + (fp / (tn + fp))²) / 2``, as in the
+    In counts it is ``1 - ((fn / (tp + fn))**2 + (fp / (tn + fp))**2) / 2``, as in the
     paper's Table 1 [1]_.
 
     References

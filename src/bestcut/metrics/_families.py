@@ -169,7 +169,7 @@ class LinearUtility(AffineMetric):
         Returns
         -------
         LinearUtility
-            It bounds how large the terms of this one are, for the analysis of rounding.
+            Solvers bound rounding errors by its values.
         """
         tp, fp, fn, tn = (abs(float(x)) for x in (self.tp, self.fp, self.fn, self.tn))
         return LinearUtility(tp, fp, fn, tn)
@@ -191,7 +191,7 @@ class Coverage(Metric):
 
     The average over the columns of `bestcut.multilabel.decide` with ``per_row`` is the
     share of labels that at least one row is rightly given. It is not in the catalogue,
-    because by itself it is best to predict everything.
+    because it is best to predict everything if nothing else is maximised.
 
     See Also
     --------

@@ -279,7 +279,7 @@ class Bracket:
         Returns
         -------
         ndarray
-            Some of them, in their order or in the order of the window's intervals.
+            The scores that lie in the window; their order has no meaning.
 
         Raises
         ------
