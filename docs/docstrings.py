@@ -12,6 +12,9 @@ References
 
 from __future__ import annotations
 
+import ast
+import builtins
+import doctest
 import importlib
 import inspect
 import re
@@ -42,6 +45,8 @@ NOT_ASKED_OF_RESULTS = NOT_ASKED | {"PR01"}
 
 # Functions that refuse nothing.
 RAISE_NOTHING = {"bestcut.metrics.names"}
+# Names that examples need not make: every shell of Spark has its session.
+GIVEN = {"spark"}
 
 _LITERAL = re.compile(r"``.*?``", re.DOTALL)
 _CITED = re.compile(r"\[(\d+)\]_")
@@ -127,6 +132,7 @@ def faults(path: str, thing: Any) -> Iterator[tuple[str, str]]:
     if refuses and not doc["Raises"] and path not in RAISE_NOTHING:
         yield "BC01", "No Raises section found"
     yield from faults_of_sources(thing)
+    yield from faults_of_examples(thing)
 
 
 def faults_of_member(thing: Any, name: str) -> Iterator[tuple[str, str]]:
@@ -136,6 +142,7 @@ def faults_of_member(thing: Any, name: str) -> Iterator[tuple[str, str]]:
     found = validate(get_doc_object(member))["errors"]
     yield from (x for x in found if x[0] not in NOT_ASKED_OF_MEMBERS)
     yield from faults_of_sources(member)
+    yield from faults_of_examples(member)
 
 
 def faults_of_sources(thing: Any) -> Iterator[tuple[str, str]]:
@@ -146,6 +153,22 @@ def faults_of_sources(thing: Any) -> Iterator[tuple[str, str]]:
         yield "BC02", f"Source [{number}] is cited, but is not in References"
     for number in sorted(listed - cited):
         yield "BC03", f"Source [{number}] is in References, but is not cited"
+
+
+def faults_of_examples(thing: Any) -> Iterator[tuple[str, str]]:
+    """Yield the names that a reader who copies the examples would not have."""
+    examples = doctest.DocTestParser().get_examples(inspect.getdoc(thing) or "")
+    nodes = list(ast.walk(ast.parse("".join(x.source for x in examples))))
+    names = [x for x in nodes if isinstance(x, ast.Name)]
+    made = {x.id for x in names if isinstance(x.ctx, ast.Store)}
+    made |= {x.arg for x in nodes if isinstance(x, ast.arg)}
+    made |= {x.name for x in nodes if isinstance(x, ast.ExceptHandler) and x.name}
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            made |= {x.asname or x.name.partition(".")[0] for x in node.names}
+    there = made | set(dir(builtins)) | GIVEN
+    for name in dict.fromkeys(x.id for x in names if x.id not in there):
+        yield "BC05", f"Examples use {name}, which is not imported"
 
 
 def faults_of_links(thing: Any, known: Container[str]) -> Iterator[tuple[str, str]]:

@@ -284,3 +284,23 @@ def test_properties_do_not_make_a_class_a_result():
             return self.x / 2
 
     assert codes(Half) == {"PR01"}
+
+
+@pytest.mark.parametrize(
+    ("example", "missing"),
+    [
+        (">>> decide([0.5])\n", ["decide"]),
+        (">>> from bestcut import decide\n>>> decide([0.5])\n", []),
+        (">>> import bestcut.metrics\n>>> bestcut.decide([0.5])\n", []),
+        (">>> import numpy as np\n>>> numpy.ones(np.int64(x=1))\n", ["numpy"]),
+        (">>> f = lambda tp, fp: tp - fp\n>>> sorted(f(x, 1) for x in range(2))\n", []),
+        (">>> try:\n...     0\n... except OSError as e:\n...     print(e, a)\n", ["a"]),
+        (">>> spark.createDataFrame([])\n", []),
+    ],
+)
+def test_an_example_that_cannot_be_copied_is_noticed(example, missing):
+    found = list(docstrings.faults_of_examples(function(Examples=example)))
+    assert found == [
+        ("BC05", f"Examples use {name}, which is not imported") for name in missing
+    ]
+    assert ("BC05" in codes(function(Examples=example))) == bool(missing)

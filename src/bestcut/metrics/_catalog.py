@@ -83,6 +83,7 @@ class FBeta(_Share, FractionalLinearMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import FBeta
     >>> float(FBeta(beta=2)(tp=3, n_pred=6, n_pos=4, n=10))
     0.6818181818181818
     """
@@ -156,6 +157,7 @@ class Jaccard(_NamedFractionalLinear):
 
     Examples
     --------
+    >>> from bestcut.metrics import Jaccard
     >>> float(Jaccard()(tp=3, n_pred=4, n_pos=5, n=10))
     0.5
     """
@@ -196,6 +198,7 @@ class Accuracy(_NamedFractionalLinear):
 
     Examples
     --------
+    >>> from bestcut.metrics import Accuracy
     >>> float(Accuracy()(tp=3, n_pred=4, n_pos=5, n=10))
     0.7
     """
@@ -238,6 +241,7 @@ class Precision(_NamedFractionalLinear):
 
     Examples
     --------
+    >>> from bestcut.metrics import Precision
     >>> float(Precision()(tp=3, n_pred=4, n_pos=5, n=10))
     0.75
     """
@@ -280,6 +284,7 @@ class Recall(_NamedFractionalLinear):
 
     Examples
     --------
+    >>> from bestcut.metrics import Recall
     >>> float(Recall()(tp=3, n_pred=4, n_pos=5, n=10))
     0.6
     """
@@ -320,6 +325,7 @@ class Specificity(_NamedFractionalLinear):
 
     Examples
     --------
+    >>> from bestcut.metrics import Specificity
     >>> float(Specificity()(tp=3, n_pred=4, n_pos=5, n=10))
     0.8
     """
@@ -392,6 +398,7 @@ class BalancedAccuracy(_Share, AffineMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import BalancedAccuracy
     >>> float(BalancedAccuracy()(tp=3, n_pred=4, n_pos=5, n=10))
     0.7
     >>> float(BalancedAccuracy(zero_division="drop")(tp=0, n_pred=4, n_pos=0, n=10))
@@ -479,6 +486,7 @@ class FowlkesMallows(_DegenerateAffine):
 
     Examples
     --------
+    >>> from bestcut.metrics import FowlkesMallows
     >>> float(FowlkesMallows()(tp=3, n_pred=4, n_pos=9, n=10))
     0.5
     """
@@ -532,6 +540,7 @@ class MCC(_DegenerateAffine):
 
     Examples
     --------
+    >>> from bestcut.metrics import MCC
     >>> float(MCC()(tp=4, n_pred=5, n_pos=5, n=10))
     0.6
     """
@@ -585,6 +594,7 @@ class CohenKappa(_DegenerateAffine):
 
     Examples
     --------
+    >>> from bestcut.metrics import CohenKappa
     >>> float(CohenKappa()(tp=4, n_pred=5, n_pos=5, n=10))
     0.6
     """
@@ -640,6 +650,7 @@ class Informedness(_Share, AffineMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import Informedness
     >>> round(float(Informedness()(tp=3, n_pred=4, n_pos=5, n=10)), 12)
     0.4
     """
@@ -701,6 +712,7 @@ class Markedness(_Share, AffineMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import Markedness
     >>> round(float(Markedness()(tp=3, n_pred=4, n_pos=5, n=10)), 12)
     0.416666666667
     """
@@ -755,6 +767,7 @@ class SquaredCountError(AffineMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import SquaredCountError
     >>> float(SquaredCountError()(tp=3, n_pred=4, n_pos=9, n=10))
     0.25
     """
@@ -859,6 +872,7 @@ class GMean(_RatesMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import GMean
     >>> round(float(GMean()(tp=4, n_pred=4, n_pos=5, n=10)), 12)
     0.894427191
     """
@@ -911,6 +925,7 @@ class HMean(_RatesMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import HMean
     >>> float(HMean()(tp=5, n_pred=8, n_pos=5, n=11))
     0.6666666666666666
     """
@@ -967,6 +982,7 @@ class QMean(_RatesMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import QMean
     >>> float(QMean()(tp=5, n_pred=10, n_pos=5, n=10))
     0.5
     >>> round(float(QMean(square_root=True)(tp=5, n_pred=10, n_pos=5, n=10)), 12)
@@ -1072,6 +1088,7 @@ def names(*, aliases: bool = True) -> list[str]:
 
     Examples
     --------
+    >>> from bestcut.metrics import names
     >>> "f1" in names(), "dice" in names()
     (True, True)
     >>> "dice" in names(aliases=False)
@@ -1109,6 +1126,7 @@ def get(metric: str | Metric) -> Metric:
 
     Examples
     --------
+    >>> from bestcut.metrics import get
     >>> get("jaccard")
     Jaccard(zero_division=0.0)
     >>> get("f1.7")

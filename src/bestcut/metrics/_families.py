@@ -79,6 +79,7 @@ class FractionalLinear(FractionalLinearMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import FractionalLinear
     >>> jaccard = FractionalLinear(c=(0, 1, 0, 0), d=(0, -1, 1, 1))
     >>> float(jaccard(tp=3, n_pred=4, n_pos=5, n=10))
     0.5
@@ -132,6 +133,7 @@ class LinearUtility(AffineMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import LinearUtility
     >>> profit = LinearUtility(tp=100, fp=-5, fn=-20)
     >>> float(profit(tp=3, n_pred=4, n_pos=5, n=10))
     255.0
@@ -408,6 +410,7 @@ def from_counts(
 
     Examples
     --------
+    >>> from bestcut.metrics import from_counts
     >>> lift = from_counts(lambda tp, fp, fn, tn: tp - 0.2 * fp, name="net hits")
     >>> float(lift(tp=3, n_pred=8, n_pos=5, n=10))
     2.0
@@ -463,6 +466,7 @@ def from_rates(
     Examples
     --------
     >>> import numpy as np
+    >>> from bestcut.metrics import from_rates
     >>> worst = from_rates(lambda tpr, tnr, p: np.minimum(tpr, tnr), name="worst rate")
     >>> float(worst(tp=3, n_pred=4, n_pos=5, n=10))
     0.6
@@ -518,6 +522,7 @@ def from_uvp(
 
     Examples
     --------
+    >>> from bestcut.metrics import from_uvp
     >>> f1 = from_uvp(lambda u, v, p: 2 * u / (p + v), name="f1", zero_division=0.0)
     >>> float(f1(tp=3, n_pred=4, n_pos=6, n=10))
     0.6
