@@ -6,7 +6,8 @@ PIP := $(RUN) -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all lint types unit coverage test-oldest test-slow \
-  test-browser test-distributed test-torch paper figures bench clean
+  test-browser test-distributed test-torch docs docs-serve paper figures bench \
+  dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -32,9 +33,10 @@ test: lint types unit  ## set up, then lint, types, tests and README examples
 
 test-all: test test-distributed test-torch test-slow test-oldest test-browser  ## every test there is
 
-lint: $(VENV)/.dev  ## ruff: rules and format
+lint: $(VENV)/.dev  ## ruff: rules and format; numpydoc: public docstrings
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+	$(RUN) docs/docstrings.py
 
 types: $(VENV)/.dev  ## mypy, strict, on src
 	$(VENV)/bin/mypy
@@ -69,8 +71,9 @@ $(VENV)/.browser: $(VENV)/.dev
 	$(PIP) install --quiet --group browser
 	@touch $@
 
-test-browser: $(VENV)/.browser  ## the report in Chromium, which must be on the PATH
-	BESTCUT_BROWSER=1 $(RUN) -m pytest -q tests/report/test_browser.py
+test-browser: $(VENV)/.browser docs  ## report and site in Chromium, which must be on the PATH
+	BESTCUT_BROWSER=1 BESTCUT_SITE=1 $(RUN) -m pytest -q -n 2 \
+	  tests/report/test_browser.py tests/docs/test_browser.py
 
 $(VENV)-distributed/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-distributed
@@ -97,6 +100,20 @@ test-torch: $(VENV)-torch/.done  ## masks, on the CPU; kernels in Triton's inter
 	$(VENV)-torch/bin/python -m pytest -q tests/tensors src/bestcut/torch
 	TRITON_INTERPRET=1 $(VENV)-torch/bin/python -m pytest -q tests/tensors/test_kernels.py
 
+$(VENV)/.docs: $(VENV)/.dev
+	$(PIP) install --quiet --group docs
+	@touch $@
+
+docs: $(VENV)/.docs  ## build the site in build/docs, and check its links
+	rm -rf build/docs docs/gallery docs/reference/generated
+	$(RUN) -m sphinx --quiet --fail-on-warning --keep-going docs build/docs
+	BESTCUT_SITE=1 $(RUN) -m pytest -q tests/docs/test_site.py
+
+docs-serve: docs  ## build the site and open it
+	@echo "The site is at http://localhost:8000; Ctrl-C ends."
+	@(sleep 1; $(RUN) -m webbrowser http://localhost:8000 >/dev/null 2>&1) &
+	$(RUN) -m http.server 8000 --bind localhost --directory build/docs
+
 paper: $(VENV)/.dev  ## the paper's experiments (QUICK=1: a small part; DATA=folder)
 	$(RUN) -m experiments $(if $(QUICK),--quick) $(if $(DATA),--data "$(DATA)") $(ARGS)
 
@@ -105,6 +122,7 @@ figures: $(VENV)/.dev  ## redraw the pictures of README and docs
 	$(RUN) docs/figures/promised_intervals.py
 	$(RUN) docs/figures/displays_gallery.py
 	$(RUN) docs/figures/faint_mask.py
+	$(RUN) docs/figures/paper_in_ten_minutes.py
 
 $(VENV)-bench/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-bench
@@ -118,11 +136,19 @@ bench: $(VENV)-bench/.done  ## time, memory and accuracy against peers (30 minut
 	$(VENV)-bench/bin/python benchmarks/run.py $(ARGS)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)-bench/bin/python benchmarks/search.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/scores.py $(ARGS)
-	$(VENV)-bench/bin/python benchmarks/many.py
+	$(VENV)-bench/bin/python benchmarks/many.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/row_budgets.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/any_size.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/files.py $(ARGS)
 
+$(VENV)/.dist: $(VENV)/.dev
+	$(PIP) install --quiet --group dist
+	@touch $@
+
+dist: $(VENV)/.dist  ## build wheel and sdist; try both in empty environments (8 minutes)
+	$(RUN) .ci/dist.py
+
 clean:  ## remove the environment and caches
+	rm -rf build dist docs/gallery docs/reference/generated
 	rm -rf $(VENV) $(VENV)-bench $(VENV)-distributed $(VENV)-torch $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f .coverage .coverage.*

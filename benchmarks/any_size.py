@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from results import folder_of_today
 from run import median_time, say
 
 import bestcut
@@ -135,7 +136,7 @@ def main() -> None:
         print(json.dumps(stream(arguments.stream, "f1")))
         return
     today = dt.date.today().isoformat()
-    out = arguments.out or Path(__file__).parent / "results" / today
+    out = arguments.out or folder_of_today()
     quick = arguments.quick
     lines = [f"# Decisions without sorting: measured on {today}", ""]
     head = ["n", "metric", "solver", "decide", "ratio to argsort", "at most", "kept"]

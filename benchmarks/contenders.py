@@ -20,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from results import folder_of_today
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.frozen import FrozenEstimator
 
@@ -418,7 +419,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder of the two files")
     arguments = parser.parse_args()
     today = dt.date.today().isoformat()
-    out = arguments.out or Path(__file__).parent / "results" / today
+    out = arguments.out or folder_of_today()
     alike: Scores = {}
     shifted: Scores = {}
     for n in SIZES:

@@ -25,6 +25,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from results import folder_of_today
+
 # One thread for each process, before anything starts more.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
@@ -202,7 +204,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore", FutureWarning)  # of one package about another
     today = dt.date.today().isoformat()
-    out = options.out or Path(__file__).parent / "results" / today
+    out = options.out or folder_of_today()
     out.mkdir(parents=True, exist_ok=True)
     n, repeats = (10**6, 1) if options.quick else (10**7, 3)
     load = os.getloadavg()[0]

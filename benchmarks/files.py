@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
+from results import folder_of_today
 
 GIB = 2.0**30
 CODES = np.array(["aa", "bb", "cc", "dd", "ee", "ff", "gg"])
@@ -220,7 +221,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="where to make the files")
     options = parser.parse_args()
     today = dt.date.today().isoformat()
-    out = options.out or Path(__file__).parent / "results" / today
+    out = options.out or folder_of_today()
     part = 10 if options.quick else 1
     with tempfile.TemporaryDirectory(dir=options.data) as name:
         free, needed = shutil.disk_usage(name).free, 12e9 / part

@@ -24,6 +24,8 @@ from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from results import folder_of_today
+
 # One thread each, before anything starts more.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
@@ -288,7 +290,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     today = dt.date.today().isoformat()
-    out = options.out or Path(__file__).parent / "results" / today
+    out = options.out or folder_of_today()
     out.mkdir(parents=True, exist_ok=True)
     part, repeats = (10, 2) if options.quick else (1, 5)
     p = np.random.default_rng(0).beta(0.3, 3, size=(10_000 // part, 100))

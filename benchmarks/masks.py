@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import torch
 import triton
+from results import folder_of_today
 
 import bestcut
 from bestcut.torch import decide_masks
@@ -204,7 +205,7 @@ def main() -> None:
     parser.add_argument("--peers", type=Path, default=None)
     options = parser.parse_args()
     today = dt.date.today().isoformat()
-    out = options.out or Path(__file__).parent / "results" / today
+    out = options.out or folder_of_today()
     if options.peers:
         sys.path.insert(0, str(options.peers))
     words = small_maps(500 if options.quick else SMALL)

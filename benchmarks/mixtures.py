@@ -11,13 +11,13 @@ interleaved calls; memory is the peak of what NumPy and Python ask for.
 from __future__ import annotations
 
 import argparse
-import datetime as dt
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+from results import folder_of_today
 from run import say
 
 import bestcut
@@ -114,7 +114,7 @@ def main() -> None:
     """Measure and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
-    default = Path(__file__).parent / "results" / dt.date.today().isoformat()
+    default = folder_of_today()
     parser.add_argument("--out", type=Path, default=default)
     given = parser.parse_args()
     sizes, labels, repeats = SIZES, LABELS, 3

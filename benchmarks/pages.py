@@ -20,6 +20,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from results import folder_of_today
 from run import say
 
 from report import table
@@ -85,7 +86,7 @@ def main() -> None:
     parser.add_argument("--name", default="pages")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    out = options.out or Path(__file__).parent / "results" / f"{dt.date.today()}"
+    out = options.out or folder_of_today()
     out.mkdir(parents=True, exist_ok=True)
     sizes = [1000, 20_000] if options.quick else [1000, 20_000, 100_000, 1_000_000]
     head = ["rows", "known", "at most", "kept", "calibrated", "size of the page"]

@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from results import folder_of_today
 
 import bestcut
 
@@ -281,7 +282,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder of the two files")
     arguments = parser.parse_args()
     today = dt.date.today().isoformat()
-    out = arguments.out or Path(__file__).parent / "results" / today
+    out = arguments.out or folder_of_today()
     rows = []
     for mean in MEANS:
         for n in SIZES[:4] if arguments.quick else SIZES:

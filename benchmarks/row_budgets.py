@@ -26,6 +26,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from results import folder_of_today
+
 # One thread each, before anything starts more.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
@@ -238,7 +240,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     today = dt.date.today().isoformat()
-    out = options.out or Path(__file__).parent / "results" / today
+    out = options.out or folder_of_today()
     out.mkdir(parents=True, exist_ok=True)
     part, repeats, sizes = (10, 1, SIZES[:2]) if options.quick else (1, 3, SIZES)
     load = os.getloadavg()[0]

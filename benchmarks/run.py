@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 from peers import Peer, installed
+from results import folder_of_today
 from workloads import LAWS, isotonic, probabilities
 
 import bestcut
@@ -351,7 +352,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder of the report")
     arguments = parser.parse_args()
     today = dt.date.today().isoformat()
-    out = arguments.out or Path(__file__).parent / "results" / today
+    out = arguments.out or folder_of_today()
     quick = arguments.quick
     usable, versions = installed()
     start = time.perf_counter()

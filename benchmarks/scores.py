@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from results import folder_of_today
 from run import median_time, say
 from workloads import probabilities
 
@@ -94,7 +95,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder of the page")
     arguments = parser.parse_args()
     today = dt.date.today().isoformat()
-    out = arguments.out or Path(__file__).parent / "results" / today
+    out = arguments.out or folder_of_today()
     sizes = [10**e for e in range(2, 5 if arguments.quick else 7)]
     lines = [f"# Scores before labels: times of {today}", ""]
     lines += ["## expected_score of arbitrary labels", ""]

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import matplotlib as mpl
+from results import folder_of_today
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -237,8 +238,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small sizes")
     parser.add_argument("--out", type=Path, help="folder of the report")
     arguments = parser.parse_args()
-    here = Path(__file__).parent / "results" / f"{dt.date.today():%Y-%m-%d}"
-    out = arguments.out or here
+    out = arguments.out or folder_of_today()
     out.mkdir(parents=True, exist_ok=True)
     sizes = [10, 30, 100, 300, 1000, 2000, 4096, 10_000, 30_000, 10**5]
     if not arguments.quick:

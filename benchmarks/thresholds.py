@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from benchmarks.results import folder_of_today
 from experiments.data import find_folder, load
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
@@ -116,7 +117,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder of the file")
     arguments = parser.parse_args()
     today = dt.date.today().isoformat()
-    out = arguments.out or Path(__file__).parent / "results" / today
+    out = arguments.out or folder_of_today()
     repeats = REPEATS // 10 if arguments.quick else REPEATS
     table = [
         "# Tuned thresholds",

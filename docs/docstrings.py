@@ -20,6 +20,7 @@ import inspect
 import re
 import sys
 from collections.abc import Container, Iterator
+from contextlib import contextmanager
 from functools import cache, cached_property
 from itertools import chain
 from types import ModuleType
@@ -53,6 +54,19 @@ _CITED = re.compile(r"\[(\d+)\]_")
 _SOURCE = re.compile(r"^\.\. \[(\d+)\]", re.MULTILINE)
 
 
+@contextmanager
+def forgotten() -> Iterator[None]:
+    """Forget what is imported inside: it was made with engines that are not there."""
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        package, _, module = name.rpartition(".")
+        if package in before:
+            vars(sys.modules[package]).pop(module, None)
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
 def public_modules() -> list[ModuleType]:
     """Return the modules whose names users may import, those of engines last."""
     import bestcut
@@ -61,7 +75,7 @@ def public_modules() -> list[ModuleType]:
     parts = [x for x in bestcut.__all__ if inspect.ismodule(getattr(bestcut, x))]
     parts += [x for x in _extras.NEEDS if x != "torch"]
     modules = [bestcut, *(importlib.import_module(f"bestcut.{x}") for x in parts)]
-    with mock(list(MOCKED)):
+    with mock(list(MOCKED)), forgotten():
         return modules + [importlib.import_module(f"bestcut.{x}") for x in ENGINES]
 
 
@@ -83,50 +97,67 @@ def public_names() -> dict[str, Any]:
     return found
 
 
-def members(thing: Any) -> Iterator[str]:
-    """Yield the methods and properties that belong on the page of a class.
+def described(thing: Any) -> Any:
+    """Return a docstring in its parts, only with what is written in it."""
+    # By itself, numpydoc lists properties as attributes.
+    return get_doc_object(thing, config={"show_class_members": False})
 
-    What a public class above it has is on the page of that class. What it has from
-    classes of ours that are not public is on its own page; of metrics and goals, this
-    is left out, because only solvers call it.
+
+def listed_attributes(thing: Any) -> list[str]:
+    """Return the attributes that a docstring lists, some of them side by side."""
+    names = [x.name for x in described(thing)["Attributes"]]
+    return [name for side_by_side in names for name in side_by_side.split(", ")]
+
+
+def members(thing: Any) -> list[str]:
+    """Return the methods and properties to describe on the page of a class.
+
+    Those from classes that are not public are described with it. Of a class that is
+    made from a public one, such as `bestcut.metrics.Metric`, only what no other class
+    has is described: the rest are hooks, or on the page of the public one.
     """
     if not inspect.isclass(thing):
-        return
-    above = [x for x in thing.__mro__[1:] if x.__module__.startswith("bestcut")]
-    hidden = [x for x in above if not _is_public(x) and not _is_for_solvers(x)]
-    elsewhere = {name for x in above if x not in hidden for name in dir(x)}
-    own = dict.fromkeys(name for x in (thing, *hidden) for name in vars(x))
-    for name in own:
-        if name in elsewhere or (name.startswith("_") and name != "__call__"):
-            continue
-        value = getattr(thing, name)
-        if _is_ours(value, thing) or isinstance(value, property | cached_property):
-            yield name
+        return []
+    above = [x for x in thing.__mro__[1:] if x.__module__.startswith("bestcut.")]
+    names = dict.fromkeys(name for owner in (*above, thing) for name in vars(owner))
+    if any(x in public_names().values() for x in above):
+        names = {x: None for x in vars(thing) if not any(x in vars(y) for y in above)}
+    listed = listed_attributes(thing)
+    return [
+        name
+        for name in names
+        if (name == "__call__" or not name.startswith("_"))
+        and name not in listed
+        and _is_member(getattr(thing, name), thing)
+    ]
 
 
-def _is_ours(method: Any, thing: type) -> bool:
-    """Return whether it is a method that scikit-learn did not add to a class."""
+def _is_member(value: Any, thing: type) -> bool:
+    """Return whether it is a property, or a method that no other package has added.
+
+    Scikit-learn adds some, and hides others from models that cannot have them.
+    """
+    if isinstance(value, property | cached_property):
+        return True
     package = thing.__module__.partition(".")[0]
-    return inspect.isroutine(method) and method.__module__.startswith(package)
+    return inspect.isroutine(value) and value.__module__.startswith(package)
 
 
-def _is_public(thing: type) -> bool:
-    return any(thing is x for x in public_names().values())
+def attributes(thing: Any) -> list[str]:
+    """Return what a class has: attributes, properties and methods."""
+    return [*listed_attributes(thing), *members(thing)]
 
 
-def _is_for_solvers(thing: type) -> bool:
-    from bestcut.goals import Goal
-    from bestcut.metrics import Metric
-
-    return issubclass(thing, Metric | Goal)
+def is_result(thing: Any) -> bool:
+    """Return whether a class is a result: it has attributes, but no parameters."""
+    doc = described(thing)
+    return bool(doc["Attributes"]) and not doc["Parameters"]
 
 
 def faults(path: str, thing: Any) -> Iterator[tuple[str, str]]:
     """Yield a code and a sentence for whatever is wrong with one public name."""
-    # By itself, numpydoc would list properties as attributes.
-    doc = get_doc_object(thing, config={"show_class_members": False})
-    is_result = doc["Attributes"] and not doc["Parameters"]
-    waived = NOT_ASKED_OF_RESULTS if is_result else NOT_ASKED
+    doc = described(thing)
+    waived = NOT_ASKED_OF_RESULTS if is_result(thing) else NOT_ASKED
     yield from (x for x in validate(doc)["errors"] if x[0] not in waived)
     refuses = inspect.isfunction(thing) or doc["Parameters"]
     if refuses and not doc["Raises"] and path not in RAISE_NOTHING:

@@ -238,19 +238,19 @@ def page(results: Path) -> str:
     told = ", ".join(f"{model} {count}" for model, count in seeds.items())
     parts = [
         f"Seeds, of each data set: {told}. Batches with few labels: {len(few)}.",
-        "### Share of 90 % intervals that hold",
+        "## Share of 90 % intervals that hold",
         by_model(full, held, 2),
-        "### Mean interval (Winkler) score",
+        "## Mean interval (Winkler) score",
         by_model(full, winkler, 3),
-        "### Mean width",
+        "## Mean width",
         by_model(full, width, 3),
-        "### By data set",
+        "## By data set",
         by_data_set(full),
-        "### By metric",
+        "## By metric",
         by_metric(full),
-        "### Other levels",
+        "## Other levels",
         other_levels(full),
-        "### Decisions: realised score less that of EUM on the same scores",
+        "## Decisions: realised score less that of EUM on the same scores",
         table(
             ["batch", *models_of(full), "all models"],
             [
@@ -272,15 +272,15 @@ def page(results: Path) -> str:
                 for size in TITLES
             ],
         ),
-        "### Few labels: share of 90 % intervals that hold",
+        "## Few labels: share of 90 % intervals that hold",
         *(by_labels(few, way, held, 2) for way in WAYS if way != "isotonic bootstrap"),
-        "### Few labels: mean interval score",
+        "## Few labels: mean interval score",
         *(
             by_labels(few, way, winkler, 3)
             for way in WAYS
             if way != "isotonic bootstrap"
         ),
-        "### Few labels: decisions",
+        "## Few labels: decisions",
         gains_by_labels(few),
     ]
     return "\n\n".join(parts) + "\n"

@@ -125,8 +125,9 @@ def test_extras_that_errors_name_are_there():
     assert named == set(PYPROJECT["project"]["optional-dependencies"]) - {"all"}
 
 
-def test_the_readme_lists_every_extra():
-    table = (ROOT / "README.md").read_text().partition("| extra |")[2]
+def test_the_page_on_installing_lists_every_extra():
+    page = ROOT / "docs" / "start" / "install.md"
+    table = page.read_text().partition("| extra |")[2]
     listed = re.findall(r"^\| (`[^|]+`) \|", table.partition("\n\n")[0], re.MULTILINE)
     names = [x for cell in listed for x in re.findall(r"`(\w+)`", cell)]
     assert sorted(names) == sorted(PYPROJECT["project"]["optional-dependencies"])
@@ -209,7 +210,18 @@ def test_the_oldest_versions_that_are_tested_are_those_that_are_promised():
 
 
 def test_versions_agree():
-    project = PYPROJECT["project"]
-    assert project["version"] == bestcut.__version__
-    assert f"version: {bestcut.__version__}" in (ROOT / "CITATION.cff").read_text()
-    assert bestcut.__version__ in (ROOT / "CHANGELOG.md").read_text()
+    version, dated = bestcut.__version__, r"(\d{4}-\d{2}-\d{2})"
+    assert PYPROJECT["project"]["version"] == version
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert f"version: {version}" in citation
+    changes = (ROOT / "CHANGELOG.md").read_text()
+    newest = re.search(rf"^## \[(\S+)\] - {dated}$", changes, re.MULTILINE)
+    assert newest[1] == version
+    assert f'date-released: "{newest[2]}"' in citation
+
+
+def test_the_hosted_ci_runs_what_ci_runs():
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+    assert "- run: bash .ci/run\n" in workflow
+    least = PYPROJECT["project"]["requires-python"].removeprefix(">=")
+    assert f'"{least}"' in workflow

@@ -51,7 +51,7 @@ def test_python_blocks_do_what_they_show(page):
         where = f"{page.name}:{line}"
         shown += run_block(block.group(1), namespace, where=where)
     if page == README:
-        assert shown >= 15  # the pattern still finds them
+        assert shown >= 7  # the pattern still finds them
 
 
 def test_a_wrong_result_is_noticed():
@@ -126,10 +126,14 @@ def test_readme_names_two_commands_that_the_makefile_has():
     assert commands <= targets
 
 
-def test_readme_lists_every_metric():
+def test_readme_is_read_in_a_minute():
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 130
+
+
+def test_the_guide_lists_every_metric():
     import bestcut
 
-    text = README.read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "guides" / "metrics.md").read_text(encoding="utf-8")
     missing = [name for name in bestcut.metrics.names() if f"`{name}`" not in text]
     assert not missing
 

@@ -64,7 +64,7 @@ from bestcut.scores import (
 from bestcut.summary import Bracket, Cut, ScoreSummary
 from bestcut.uncertain import UncertainProbabilities
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Bracket",

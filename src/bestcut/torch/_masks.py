@@ -32,20 +32,6 @@ class MaskDecision:
     masks : Tensor of bool
         The masks, in the shape of the probabilities; of a subclass such as MONAI's
         MetaTensor, one of it with the same metadata.
-    expected_score : Tensor of float64
-        For each map, the expected metric of its mask.
-    error : Tensor of float64
-        For each map, a bound on the numerical error of ``expected_score``.
-    gap : Tensor of float64
-        For each map, a bound: no other mask has an expected score that is better by
-        more than this, up to `error`. It is above 1e-9 only in a CUDA graph, and there
-        only for a rare map; see `check`.
-    n_positive : Tensor of int64
-        For each map, how many pixels its mask has.
-    threshold : Tensor of float64
-        For each map, the smallest probability in its mask; inf if the mask is empty. If
-        several pixels have exactly that probability, only the first ones may be in the
-        mask.
     metric : Metric
         What was maximised.
 
@@ -71,17 +57,21 @@ class MaskDecision:
 
     @property
     def expected_score(self) -> torch.Tensor:
-        """For each map, the expected metric of its mask."""
+        """For each map, the expected metric of its mask, in float64."""
         return self._numbers.of("score")
 
     @property
     def error(self) -> torch.Tensor:
-        """For each map, a bound on the numerical error of ``expected_score``."""
+        """For each map, a bound on the numerical error of `expected_score`."""
         return self._numbers.of("error")
 
     @property
     def gap(self) -> torch.Tensor:
-        """For each map, a bound on what another mask could gain."""
+        """For each map, a bound on what another mask could gain, up to `error`.
+
+        It is above 1e-9 only in a CUDA graph, and there only for a rare map; see
+        `check`.
+        """
         gap = self._numbers.of("gap")
         return torch.where(gap < 1e299, gap, math.inf)
 
@@ -92,7 +82,11 @@ class MaskDecision:
 
     @property
     def threshold(self) -> torch.Tensor:
-        """For each map, the smallest probability in its mask."""
+        """For each map, the smallest probability in its mask; inf if that is empty.
+
+        If several pixels have exactly that probability, only the first ones may be in
+        the mask.
+        """
         threshold = self._numbers.of("threshold")
         return torch.where(self._numbers.of("count") > 0, threshold, math.inf)
 
@@ -177,7 +171,7 @@ def decide_masks(
     validate : bool, optional
         Whether to wait for the device, and raise an error at once if a probability is
         NaN or outside [0, 1]. By default, True unless a CUDA graph is being captured.
-        If False, the masks of such maps mean nothing, and ``MaskDecision.check`` raises
+        If False, the masks of such maps mean nothing, and `MaskDecision.check` raises
         the error later.
 
     Returns

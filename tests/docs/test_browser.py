@@ -1,0 +1,128 @@
+"""The site in a browser: no network, no message, any width, light and dark, keyboard.
+
+Needs Chromium, playwright and the built site (`make test-browser`).
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from browsers import CONTRAST, chromium, skip_without_browser
+
+SITE = Path(__file__).parents[2] / "build" / "docs"
+if not os.environ.get("BESTCUT_SITE"):
+    pytest.skip("`make test-browser` builds the site", allow_module_level=True)
+skip_without_browser()
+
+PAGES = sorted(
+    path.relative_to(SITE).as_posix()
+    for path in SITE.rglob("*.html")
+    if "_static" not in path.parts
+)
+SOME = [
+    "index.html",
+    "start/which-function.html",
+    "guides/metrics.html",
+    "guides/command.html",
+    "how-it-works/bounds.html",
+    "evidence/benchmarks.html",
+    "evidence/classes.html",
+    "gallery/index.html",
+    "reference/index.html",
+    "reference/generated/bestcut.decide.html",
+    "reference/generated/bestcut.estimators.ExpectedMetricClassifier.html",
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as made:
+        yield made
+
+
+@pytest.fixture
+def show(browser):
+    """Return a function that opens a page and notes what should not happen."""
+    contexts, wrong = [], []
+
+    def opened(**settings):
+        context = browser.new_context(**settings)
+        contexts.append(context)
+        tab = context.new_page()
+        tab.on("console", lambda message: wrong.append(message.text))
+        tab.on("pageerror", lambda error: wrong.append(str(error)))
+        tab.on("request", lambda request: inside(request.url))
+        return tab
+
+    def inside(url):
+        if not url.startswith((SITE.as_uri(), "data:", "blob:")):
+            wrong.append(f"asked for {url}")
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def visit(tab, page):
+    tab.goto((SITE / page).as_uri())
+    tab.wait_for_load_state("networkidle")
+
+
+def test_every_page_opens_without_a_message_or_a_request_to_elsewhere(show):
+    tab = show(viewport={"width": 1280, "height": 900})
+    for page in PAGES:
+        tab.goto((SITE / page).as_uri())
+
+
+@pytest.mark.parametrize("width", [360, 390, 768, 1280, 1440])
+def test_no_page_is_wider_than_the_screen(show, width):
+    tab = show(viewport={"width": width, "height": 800})
+    for page in PAGES if width in (360, 1280) else SOME:
+        tab.goto((SITE / page).as_uri())
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width, page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read(show, scheme):
+    tab = show(color_scheme=scheme, viewport={"width": 1280, "height": 900})
+    for page in SOME:
+        visit(tab, page)
+        assert tab.evaluate("document.documentElement.dataset.theme") == scheme
+        found = tab.evaluate(CONTRAST)
+        assert found["count"] > 20
+        assert found["least"][0] >= 4.5, f"{page}: {found['least']}"
+
+
+def test_search_finds_a_function_without_a_network(show):
+    tab = show(viewport={"width": 1280, "height": 900})
+    tab.goto(f"{(SITE / 'search.html').as_uri()}?q=score_distribution")
+    first = tab.wait_for_selector("#search-results ul.search li a")
+    assert "score_distribution" in first.inner_text()
+
+
+def test_the_keyboard_reaches_the_search_and_the_navigation(show):
+    tab = show(viewport={"width": 1280, "height": 900})
+    visit(tab, "index.html")
+    tab.keyboard.press("Tab")
+    assert "Skip to main content" in tab.evaluate("document.activeElement.innerText")
+    reached = set()
+    for _ in range(25):
+        tab.keyboard.press("Tab")
+        reached.add(tab.evaluate("document.activeElement.innerText.trim()"))
+    assert {"Start", "Guides", "Reference", "Gallery"} <= reached
+    tab.keyboard.press("Control+k")
+    tab.wait_for_selector("dialog[open] input[type=search]")
+    tab.keyboard.type("score_distribution")
+    tab.keyboard.press("Enter")
+    tab.wait_for_url("**/search.html?q=score_distribution*")
+
+
+def test_the_theme_can_be_switched(show):
+    tab = show(color_scheme="light", viewport={"width": 1280, "height": 900})
+    visit(tab, "index.html")
+    tab.click(".theme-switch-button >> visible=true")
+    if tab.locator(".theme-switch-container.show, .dropdown-menu.show").count():
+        tab.click("text=Dark >> visible=true")
+    tab.wait_for_function("document.documentElement.dataset.mode != 'auto'")
