@@ -19,7 +19,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # before anything imports NumPy
     for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(_threads, "1")
 
-_ENGINES = {"dask": "dask", "spark": "pyspark"}
+_ENGINES = {"_passes": "dask", "dask": "dask", "spark": "pyspark"}
 collect_ignore = [
     f"src/bestcut/distributed/{module}.py"
     for module, engine in _ENGINES.items()

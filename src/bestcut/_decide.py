@@ -78,7 +78,7 @@ class ExpectedScoreCurve:
         Smallest probability predicted positive; inf for the empty prediction. None for
         a `bestcut.RowUtility`.
     error : float
-        Bound on the numerical error of every entry of `expected_score`.
+        Bound on the numerical error of every entry of ``expected_score``.
 
     See Also
     --------
@@ -287,7 +287,7 @@ class Decision(Predicted):
     expected_score : float
         Expected metric of `labels`.
     error : float
-        Bound on the numerical error of `expected_score`.
+        Bound on the numerical error of ``expected_score``.
     gap : float
         A proved bound: no allowed prediction has an expected score (with another goal:
         a goal value) above this decision's plus `error` plus `gap`, for this n. For a

@@ -133,6 +133,21 @@ def test_a_large_case_is_not_lost_to_cancellation():
     )
 
 
+# --- against the formulas in the docstrings ------------------------------------------
+
+KINDS = sorted({type(metrics.get(name)) for name in NAMES}, key=lambda x: x.__name__)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_metric_equals_the_formula_in_its_docstring(kind):
+    # Where all cells have instances: what 0/0 is, the parameter zero_division says.
+    text = " ".join(kind.__doc__.split())
+    formula = re.search(r"[Ii]n counts it is ``(.+?)``", text)[1]
+    cells = np.array([x for x in confusion_matrices(9) if min(x) > 0], dtype=float).T
+    apart = kind().psi(*cells) - metrics.from_expression(formula).psi(*cells)
+    assert np.max(np.abs(apart)) <= 2 * tolerance(9)  # both round
+
+
 # --- against scikit-learn ------------------------------------------------------------
 
 EDGE_LABELS = {

@@ -70,6 +70,8 @@ class CalibrationCheck:
         `adjusted_p_value` of a bin, at most 1; 0 if a label is impossible.
     level : float
         The largest share of cases in which right probabilities are rejected.
+    fits : bool
+        Whether the labels fit: `p_value` is above `level`.
     overall : CalibrationBin
         All instances as one bin.
     statistic : float

@@ -108,6 +108,8 @@ class WindowedLaw:
     dropped : float
         Mass outside the window: what the expectation of a function bounded by 1 can
         lose.
+    counts : ndarray
+        The counts of the window: start, start + 1, ...
 
     See Also
     --------

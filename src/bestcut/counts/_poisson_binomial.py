@@ -46,6 +46,7 @@ def poisson_binomial(y_proba: Any) -> FloatArray:
 
     Examples
     --------
+    >>> from bestcut.counts import poisson_binomial
     >>> poisson_binomial([0.5, 0.25]).tolist()
     [0.375, 0.5, 0.125]
     """
@@ -81,6 +82,7 @@ def poisson_binomial_window(y_proba: Any, tail: float = 1e-20) -> WindowedLaw:
 
     Examples
     --------
+    >>> from bestcut.counts import poisson_binomial_window
     >>> law = poisson_binomial_window([0.5] * 400)
     >>> law.pmf.size < 200, law.dropped <= 1e-20
     (True, True)
@@ -123,6 +125,7 @@ def remove(law: Any, probability: float) -> FloatArray:
 
     Examples
     --------
+    >>> from bestcut.counts import remove
     >>> remove([0.375, 0.5, 0.125], 0.25).tolist()
     [0.5, 0.5]
     """

@@ -94,8 +94,8 @@ class CalibrationCheckDisplay:
         Parameters
         ----------
         estimator : classifier
-            A fitted one, with ``predict_proba``. The doubt about the calibration of an
-            `ExpectedMetricClassifier` is allowed for.
+            A fitted one, with ``predict_proba``. The doubt about the calibration of a
+            `bestcut.estimators.ExpectedMetricClassifier` is allowed for.
         X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
             Rows that it was not fitted on.
         y : array-like of shape (n,)

@@ -135,8 +135,9 @@ class ExpectedScoreDisplay:
         Parameters
         ----------
         estimator : classifier
-            A fitted one, with ``predict_proba``. An `ExpectedMetricClassifier` brings
-            its own decision, with the doubt about its calibration.
+            A fitted one, with ``predict_proba``. A
+            `bestcut.estimators.ExpectedMetricClassifier` brings its own decision, with
+            the doubt about its calibration.
         X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
             The batch.
         metric : str or Metric, optional

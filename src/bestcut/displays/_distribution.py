@@ -73,7 +73,7 @@ class ScoreDistributionDisplay:
         Parameters
         ----------
         score : ScoreDistribution
-            From `bestcut.score_distribution` or `Decision.distribution`.
+            From `bestcut.score_distribution`, or from ``Decision.distribution``.
         level : float, default=0.9
             The probability of the interval that is shaded.
         observed : float, optional
@@ -105,8 +105,9 @@ class ScoreDistributionDisplay:
         Parameters
         ----------
         estimator : classifier
-            A fitted one, with ``predict_proba``. An `ExpectedMetricClassifier` brings
-            its own decision, with the doubt about its calibration.
+            A fitted one, with ``predict_proba``. A
+            `bestcut.estimators.ExpectedMetricClassifier` brings its own decision, with
+            the doubt about its calibration.
         X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
             The batch.
         metric : str or Metric, optional

@@ -54,7 +54,7 @@ class DistributedCut(Cut):
     --------
     bestcut.distributed.dask.decide : Makes it, on dask.
     bestcut.distributed.spark.decide : Makes it, on Spark.
-    bestcut.Cut : What it has besides.
+    bestcut.Cut : The cut itself, with its methods.
 
     Examples
     --------

@@ -34,7 +34,7 @@ class FileDecision(Predicted):
     expected_score : float
         Expected metric of the decisions.
     error : float
-        Bound on the numerical error of `expected_score`.
+        Bound on the numerical error of ``expected_score``.
     gap, gap_scope : float, str
         A proved bound on what other predictions could gain beyond `error`, and which
         predictions these are; as in `bestcut.Decision`.

@@ -69,6 +69,8 @@ class Condition:
         Its least expected value, or its least value and with which probability.
     reached : float
         The expected value, or the probability.
+    asked : float
+        The least value of `reached`.
 
     See Also
     --------

@@ -17,8 +17,8 @@ from bestcut.scores import UtilityDistribution
 class Goal(ABC):
     """A number of the distribution of a score, which is maximised.
 
-    Pass one as ``goal`` to `bestcut.decide`. The goals there are `Mean`, `ProbAtLeast`
-    and `Quantile`.
+    Pass one as ``goal`` to `bestcut.decide`. The goals are `Mean`, `ProbAtLeast` and
+    `Quantile`.
 
     See Also
     --------

@@ -35,7 +35,7 @@ class Decisions:
     expected_score : ndarray of float
         For each problem, the expected metric of its labels.
     error : ndarray of float
-        For each problem, a bound on the numerical error of `expected_score`.
+        For each problem, a bound on the numerical error of ``expected_score``.
     gap : ndarray of float
         For each problem, a proved bound: no allowed prediction has an expected score
         (with another goal: a goal value) above this decision's plus `error` plus `gap`.

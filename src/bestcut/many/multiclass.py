@@ -47,7 +47,7 @@ class MulticlassDecision:
     expected_score : float
         Expected average metric of `labels`, plus the part that `also` adds.
     error : float
-        Bound on the numerical error of `expected_score`.
+        Bound on the numerical error of ``expected_score``.
     gap : float
         A proved bound: no allowed choice of classes has an expected score above this
         decision's plus `error` plus `gap` (a loss: below this decision's minus both).
@@ -313,7 +313,7 @@ def score_distribution(
     Returns
     -------
     ScoreDistribution
-        Computed like that of `MulticlassDecision.distribution`.
+        Computed like that of ``MulticlassDecision.distribution``.
 
     Raises
     ------

@@ -64,7 +64,7 @@ class MultilabelDecision:
     expected_score : float
         Expected average metric of `labels`, plus the part that `also` adds.
     error : float
-        Bound on the numerical error of `expected_score`.
+        Bound on the numerical error of ``expected_score``.
     gap : float
         A proved bound: no allowed prediction has an expected score above this
         decision's plus `error` plus `gap` (a loss: below this decision's minus both).

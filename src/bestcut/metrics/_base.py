@@ -115,18 +115,19 @@ class Trait(Enum):
     AFFINE
         Affine in TP once the numbers of predicted and of actual positives are given.
     SEPARABLE
-        Affine, and the denominator is a function of `n_pred` times one of `n_pos`; see
-        `AffineMetric`.
+        Affine: (alpha TP + beta) / delta, in which delta is a function of ``n_pred``
+        times one of ``n_pos``, alpha does not depend on ``n_pred``, and beta is linear
+        in it.
     FACTORISED
         Affine in TP once the numbers of predicted positives and of FN are given.
     CONCAVE
-        The utility is concave in TP and `n_pred` together once the number of actual
-        positives is given: a tangent plane is nowhere below it. Such a metric has
-        `tangent`.
+        The utility is concave in TP and ``n_pred`` together once the number of actual
+        positives is given: a tangent plane is nowhere below it. Such a metric has a
+        method ``tangent``.
     CONVEX_SLOPE
         Affine, and for each number of actual positives, between no and all predicted
-        positives, the slope in TP is nowhere negative and convex in `n_pred`, and the
-        utility at TP = 0 is convex or concave in `n_pred` below n/4 and above.
+        positives, the slope in TP is nowhere negative and convex in ``n_pred``, and the
+        utility at TP = 0 is convex or concave in ``n_pred`` below n/4 and above.
     COVERAGE
         1 if TP is at least 1, otherwise 0.
     FRACTIONAL_LINEAR
@@ -176,10 +177,14 @@ class Metric(ABC):
     name : str
         The name of the metric in messages; metrics of the catalogue are looked up by
         it.
+    label : str
+        The name of the metric in sentences and on axes.
     greater_is_better : bool
         False for a loss, which `bestcut.decide` minimises.
     sign : float
         1 for a score, -1 for a loss.
+    bound : float or None
+        A number that no absolute score exceeds, or None if none is known.
     traits : frozenset of Trait
         The structure that solvers may rely on.
 

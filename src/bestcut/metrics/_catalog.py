@@ -71,8 +71,8 @@ class FBeta(_Share, FractionalLinearMetric):
     Notes
     -----
     It is the harmonic mean of precision and recall, in which recall has beta² times the
-    weight of precision [1]_. F1, with beta = 1, is the Dice coefficient of two sets
-    [2]_: ``2 tp / (2 tp + fp + fn)``.
+    weight of precision [1]_. F1, with beta = 1, is also the Dice coefficient of two
+    sets [2]_; in counts it is ``2*tp / (2*tp + fp + fn)``.
 
     References
     ----------
@@ -83,6 +83,7 @@ class FBeta(_Share, FractionalLinearMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import FBeta
     >>> float(FBeta(beta=2)(tp=3, n_pred=6, n_pos=4, n=10))
     0.6818181818181818
     """
@@ -156,6 +157,7 @@ class Jaccard(_NamedFractionalLinear):
 
     Examples
     --------
+    >>> from bestcut.metrics import Jaccard
     >>> float(Jaccard()(tp=3, n_pred=4, n_pos=5, n=10))
     0.5
     """
@@ -191,11 +193,12 @@ class Accuracy(_NamedFractionalLinear):
 
     Notes
     -----
-    In counts it is ``(tp + tn) / (tp + fp + fn + tn)``. It is a mean over instances, so
+    In counts it is ``(tp + tn) / n``. It is a mean over instances, so
     the best prediction is the threshold 1/2, whatever the batch.
 
     Examples
     --------
+    >>> from bestcut.metrics import Accuracy
     >>> float(Accuracy()(tp=3, n_pred=4, n_pos=5, n=10))
     0.7
     """
@@ -232,12 +235,13 @@ class Precision(_NamedFractionalLinear):
 
     Notes
     -----
-    In counts it is ``tp / (tp + fp)``. By itself it is best to predict only the most
-    probable instance positive. In a condition it is more useful, as in
-    ``bestcut.decide(p, "recall", at_least={"precision": 0.9})``.
+    In counts it is ``tp / (tp + fp)``. If nothing else is asked for, the best
+    prediction has only the most probable instance positive. Precision is more useful in
+    a condition, as in ``bestcut.decide(p, "recall", at_least={"precision": 0.9})``.
 
     Examples
     --------
+    >>> from bestcut.metrics import Precision
     >>> float(Precision()(tp=3, n_pred=4, n_pos=5, n=10))
     0.75
     """
@@ -274,12 +278,13 @@ class Recall(_NamedFractionalLinear):
 
     Notes
     -----
-    In counts it is ``tp / (tp + fn)``. By itself it is best to predict everything
-    positive. With a budget or a condition it is more useful, as in
-    ``bestcut.decide(p, "recall", max_positives=100)``.
+    In counts it is ``tp / (tp + fn)``. If nothing else is asked for, it is best to
+    predict everything positive. Recall is more useful with a budget or a condition, as
+    in ``bestcut.decide(p, "recall", max_positives=100)``.
 
     Examples
     --------
+    >>> from bestcut.metrics import Recall
     >>> float(Recall()(tp=3, n_pred=4, n_pos=5, n=10))
     0.6
     """
@@ -315,11 +320,12 @@ class Specificity(_NamedFractionalLinear):
 
     Notes
     -----
-    In counts it is ``tn / (tn + fp)``. By itself it is best to predict nothing
-    positive.
+    In counts it is ``tn / (tn + fp)``. If nothing else is asked for, it is best to
+    predict nothing positive.
 
     Examples
     --------
+    >>> from bestcut.metrics import Specificity
     >>> float(Specificity()(tp=3, n_pred=4, n_pos=5, n=10))
     0.8
     """
@@ -392,6 +398,7 @@ class BalancedAccuracy(_Share, AffineMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import BalancedAccuracy
     >>> float(BalancedAccuracy()(tp=3, n_pred=4, n_pos=5, n=10))
     0.7
     >>> float(BalancedAccuracy(zero_division="drop")(tp=0, n_pred=4, n_pos=0, n=10))
@@ -468,7 +475,7 @@ class FowlkesMallows(_DegenerateAffine):
 
     Notes
     -----
-    In counts it is ``tp / sqrt((tp + fp) (tp + fn))``. Fowlkes and Mallows compare two
+    In counts it is ``tp / sqrt((tp + fp)*(tp + fn))``. Fowlkes and Mallows compare two
     clusterings by it, counting pairs of objects [1]_; here instances are counted.
 
     References
@@ -479,6 +486,7 @@ class FowlkesMallows(_DegenerateAffine):
 
     Examples
     --------
+    >>> from bestcut.metrics import FowlkesMallows
     >>> float(FowlkesMallows()(tp=3, n_pred=4, n_pos=9, n=10))
     0.5
     """
@@ -523,7 +531,7 @@ class MCC(_DegenerateAffine):
     Notes
     -----
     It is the correlation of predictions and labels [1]_. In counts it is
-    ``(tp tn - fp fn) / sqrt((tp + fp) (tp + fn) (tn + fp) (tn + fn))``.
+    ``(tp*tn - fp*fn) / sqrt((tp + fp)*(tp + fn)*(tn + fp)*(tn + fn))``.
 
     References
     ----------
@@ -532,6 +540,7 @@ class MCC(_DegenerateAffine):
 
     Examples
     --------
+    >>> from bestcut.metrics import MCC
     >>> float(MCC()(tp=4, n_pred=5, n_pos=5, n=10))
     0.6
     """
@@ -575,7 +584,7 @@ class CohenKappa(_DegenerateAffine):
 
     Notes
     -----
-    In counts it is ``2 (tp tn - fp fn) / ((tp + fp) (tn + fp) + (tp + fn) (tn + fn))``,
+    In counts it is ``2*(tp*tn - fp*fn) / ((tp + fp)*(tn + fp) + (tp + fn)*(tn + fn))``,
     which is Cohen's (accuracy - chance) / (1 - chance) for two classes [1]_.
 
     References
@@ -585,6 +594,7 @@ class CohenKappa(_DegenerateAffine):
 
     Examples
     --------
+    >>> from bestcut.metrics import CohenKappa
     >>> float(CohenKappa()(tp=4, n_pred=5, n_pos=5, n=10))
     0.6
     """
@@ -640,6 +650,7 @@ class Informedness(_Share, AffineMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import Informedness
     >>> round(float(Informedness()(tp=3, n_pred=4, n_pos=5, n=10)), 12)
     0.4
     """
@@ -701,6 +712,7 @@ class Markedness(_Share, AffineMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import Markedness
     >>> round(float(Markedness()(tp=3, n_pred=4, n_pos=5, n=10)), 12)
     0.416666666667
     """
@@ -744,8 +756,8 @@ class SquaredCountError(AffineMetric):
 
     Notes
     -----
-    In counts it is ``((fp - fn) / (tp + fp + fn + tn))²``, and 0 if there are no
-    instances. The paper mentions it as a metric that does not depend on TP [1]_.
+    In counts it is ``((fp - fn) / n)**2``, and 0 if there are no instances. The paper
+    mentions it as a metric that does not depend on TP [1]_.
 
     References
     ----------
@@ -755,6 +767,7 @@ class SquaredCountError(AffineMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import SquaredCountError
     >>> float(SquaredCountError()(tp=3, n_pred=4, n_pos=9, n=10))
     0.25
     """
@@ -859,6 +872,7 @@ class GMean(_RatesMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import GMean
     >>> round(float(GMean()(tp=4, n_pred=4, n_pos=5, n=10)), 12)
     0.894427191
     """
@@ -900,7 +914,7 @@ class HMean(_RatesMetric):
 
     Notes
     -----
-    In counts it is ``2 tp tn / (tp (tn + fp) + tn (tp + fn))``; see the paper's Table 1
+    In counts it is ``2*tp*tn / (tp*(tn + fp) + tn*(tp + fn))``; see the paper's Table 1
     [1]_.
 
     References
@@ -911,6 +925,7 @@ class HMean(_RatesMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import HMean
     >>> float(HMean()(tp=5, n_pred=8, n_pos=5, n=11))
     0.6666666666666666
     """
@@ -956,7 +971,7 @@ class QMean(_RatesMetric):
 
     Notes
     -----
-    In counts it is ``1 - ((fn / (tp + fn))² + (fp / (tn + fp))²) / 2``, as in the
+    In counts it is ``1 - ((fn / (tp + fn))**2 + (fp / (tn + fp))**2) / 2``, as in the
     paper's Table 1 [1]_.
 
     References
@@ -967,6 +982,7 @@ class QMean(_RatesMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import QMean
     >>> float(QMean()(tp=5, n_pred=10, n_pos=5, n=10))
     0.5
     >>> round(float(QMean(square_root=True)(tp=5, n_pred=10, n_pos=5, n=10)), 12)
@@ -1072,6 +1088,7 @@ def names(*, aliases: bool = True) -> list[str]:
 
     Examples
     --------
+    >>> from bestcut.metrics import names
     >>> "f1" in names(), "dice" in names()
     (True, True)
     >>> "dice" in names(aliases=False)
@@ -1109,6 +1126,7 @@ def get(metric: str | Metric) -> Metric:
 
     Examples
     --------
+    >>> from bestcut.metrics import get
     >>> get("jaccard")
     Jaccard(zero_division=0.0)
     >>> get("f1.7")

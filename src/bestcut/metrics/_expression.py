@@ -78,12 +78,18 @@ def from_expression(
         If the formula holds anything else.
     TypeError
         If `text` is not a string, or `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is NaN or infinite.
 
     See Also
     --------
     bestcut.metrics.from_counts : A metric from a callable, which may do more.
     bestcut.metrics.FractionalLinear : The family that most formulas belong to.
     bestcut.check_metric : Check whether ranking and cutting is optimal for a metric.
+
+    Notes
+    -----
+    The docstrings of the named metrics have their formulas in this form, to begin with.
 
     Examples
     --------

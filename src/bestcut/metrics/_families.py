@@ -79,6 +79,7 @@ class FractionalLinear(FractionalLinearMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import FractionalLinear
     >>> jaccard = FractionalLinear(c=(0, 1, 0, 0), d=(0, -1, 1, 1))
     >>> float(jaccard(tp=3, n_pred=4, n_pos=5, n=10))
     0.5
@@ -132,6 +133,7 @@ class LinearUtility(AffineMetric):
 
     Examples
     --------
+    >>> from bestcut.metrics import LinearUtility
     >>> profit = LinearUtility(tp=100, fp=-5, fn=-20)
     >>> float(profit(tp=3, n_pred=4, n_pos=5, n=10))
     255.0
@@ -169,7 +171,7 @@ class LinearUtility(AffineMetric):
         Returns
         -------
         LinearUtility
-            It bounds how large the terms of this one are, for the analysis of rounding.
+            Solvers bound rounding errors by its values.
         """
         tp, fp, fn, tn = (abs(float(x)) for x in (self.tp, self.fp, self.fn, self.tn))
         return LinearUtility(tp, fp, fn, tn)
@@ -191,7 +193,7 @@ class Coverage(Metric):
 
     The average over the columns of `bestcut.multilabel.decide` with ``per_row`` is the
     share of labels that at least one row is rightly given. It is not in the catalogue,
-    because by itself it is best to predict everything.
+    because it is best to predict everything if nothing else is maximised.
 
     See Also
     --------
@@ -408,6 +410,7 @@ def from_counts(
 
     Examples
     --------
+    >>> from bestcut.metrics import from_counts
     >>> lift = from_counts(lambda tp, fp, fn, tn: tp - 0.2 * fp, name="net hits")
     >>> float(lift(tp=3, n_pred=8, n_pos=5, n=10))
     2.0
@@ -436,8 +439,10 @@ def from_rates(
         The name of the metric in messages.
     zero_division : float, default=0.0
         The rate of a class that does not occur. The callable itself must be finite.
-    smooth, greater_is_better : bool
+    smooth : bool, default=False
         As in `from_counts`.
+    greater_is_better : bool, default=True
+        False for a loss, to be minimised.
 
     Returns
     -------
@@ -461,6 +466,7 @@ def from_rates(
     Examples
     --------
     >>> import numpy as np
+    >>> from bestcut.metrics import from_rates
     >>> worst = from_rates(lambda tpr, tnr, p: np.minimum(tpr, tnr), name="worst rate")
     >>> float(worst(tp=3, n_pred=4, n_pos=5, n=10))
     0.6
@@ -490,8 +496,10 @@ def from_uvp(
         The name of the metric in messages.
     zero_division : float, optional
         Value where the callable divides by 0. Without it, a division by 0 is an error.
-    smooth, greater_is_better : bool
+    smooth : bool, default=False
         As in `from_counts`.
+    greater_is_better : bool, default=True
+        False for a loss, to be minimised.
 
     Returns
     -------
@@ -514,6 +522,7 @@ def from_uvp(
 
     Examples
     --------
+    >>> from bestcut.metrics import from_uvp
     >>> f1 = from_uvp(lambda u, v, p: 2 * u / (p + v), name="f1", zero_division=0.0)
     >>> float(f1(tp=3, n_pred=4, n_pos=6, n=10))
     0.6

@@ -131,7 +131,7 @@ class Counterexample:
 
 @dataclass(frozen=True, repr=False)
 class MetricCheck:
-    """What `check_metric` found.
+    """What `bestcut.check_metric` found.
 
     Attributes
     ----------

@@ -52,7 +52,7 @@ class Cut(Predicted):
     expected_score : float
         Expected metric of the prediction.
     error : float
-        Bound on the numerical error of `expected_score`.
+        Bound on the numerical error of ``expected_score``.
     gap, gap_scope : float, str
         A proved bound on what other predictions could gain beyond `error`, and which
         predictions these are; as in `bestcut.Decision`.
@@ -279,7 +279,7 @@ class Bracket:
         Returns
         -------
         ndarray
-            Some of them, in their order or in the order of the window's intervals.
+            The scores that lie in the window; their order has no meaning.
 
         Raises
         ------

@@ -56,7 +56,7 @@ class UncertainProbabilities:
     --------
     bestcut.calibrate : Draws from scores and labels.
     bestcut.decide : Decides with the means over draws.
-    bestcut.ScoreDistribution : Its ``std_calibration`` is the part of the doubt.
+    bestcut.ScoreDistribution : Its ``std_calibration`` says how much this doubt adds.
 
     Examples
     --------
