@@ -67,7 +67,7 @@ def show(browser):
 
 def visit(tab, page):
     tab.goto((SITE / page).as_uri())
-    tab.wait_for_load_state("networkidle")
+    tab.wait_for_load_state("load")
 
 
 def test_every_page_opens_without_a_message_or_a_request_to_elsewhere(show):
