@@ -109,6 +109,14 @@ def test_exhaustive_has_a_size_limit():
         bestcut.decide(np.full(21, 0.5), "f1", solver="exhaustive")
 
 
+def test_past_that_limit_no_solver_is_named_that_would_refuse_the_metric():
+    metric = from_counts(lambda tp, fp, fn, tn: fp - tp, "fp - tp")
+    with pytest.raises(bestcut.SolverMismatchError) as info:
+        bestcut.decide(np.full(21, 0.5), metric, solver="exhaustive")
+    assert "only for n <= 20; n is 21 here" in str(info.value)
+    assert "Solvers that accept it" not in str(info.value)
+
+
 def test_exhaustive_reaches_its_size_limit():
     p = np.random.default_rng(0).beta(0.5, 1, size=20)
     every = bestcut.decide(p, "gmean", solver="exhaustive")

@@ -49,6 +49,7 @@ def select_solver(name: str, metric: Metric, n: int) -> Solver:
         require_ranking(metric, way_out=_way_out(n))
     problem = _mismatch(solver, metric, n)
     if problem is not None:
+        require_ranking(metric, way_out=_way_out(n))  # which the others need
         usable = [
             other.name
             for other in SOLVERS.values()
