@@ -17,6 +17,7 @@ import docstrings
 
 os.environ["MPLBACKEND"] = "agg"  # examples draw without a screen
 
+# This also loads pandas, before Sphinx pretends that there is pyarrow.
 PUBLIC = docstrings.public_names()
 
 project = "bestcut"

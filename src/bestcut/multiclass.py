@@ -2,9 +2,16 @@
 
 from bestcut.many.multiclass import (
     MulticlassDecision,
+    RowRule,
     decide,
     expected_score,
     score_distribution,
 )
 
-__all__ = ["MulticlassDecision", "decide", "expected_score", "score_distribution"]
+__all__ = [
+    "MulticlassDecision",
+    "RowRule",
+    "decide",
+    "expected_score",
+    "score_distribution",
+]

@@ -2,9 +2,16 @@
 
 from bestcut.many.multilabel import (
     MultilabelDecision,
+    RowRule,
     decide,
     expected_score,
     score_distribution,
 )
 
-__all__ = ["MultilabelDecision", "decide", "expected_score", "score_distribution"]
+__all__ = [
+    "MultilabelDecision",
+    "RowRule",
+    "decide",
+    "expected_score",
+    "score_distribution",
+]

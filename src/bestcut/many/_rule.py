@@ -19,9 +19,9 @@ from bestcut.many._row_choice import Budgets, chosen
 class RowRule:
     """Decide each row by itself: the columns with the largest ``slope * p - cost``.
 
-    Made by `MulticlassDecision.rule` and `MultilabelDecision.rule`. The slopes are what
-    others call class weights; here each column also has a cost, and no labels are
-    needed to find either. On the rows that the rule was found on, it repeats the
+    Made by ``decision.rule()``. The slopes are what others call class weights; here
+    each column also has a cost, and no labels are needed to find either. A rule can be
+    pickled. On the rows that the rule was found on, it repeats the
     decision, except for rows where two choices are almost equally good.
 
     Attributes
@@ -33,6 +33,11 @@ class RowRule:
     classes : ndarray or None
         The names of the columns. If None, a row takes a set of columns, and the rule
         returns labels in the shape of its input.
+
+    See Also
+    --------
+    bestcut.multiclass.MulticlassDecision : Its ``rule()`` gives each row a class.
+    bestcut.multilabel.MultilabelDecision : Its ``rule()`` gives each row a set.
 
     Examples
     --------
@@ -60,18 +65,23 @@ class RowRule:
         -------
         ndarray of shape (rows,), or of bool in the shape of `P`
             The class of each row; or its labels.
+
+        Raises
+        ------
+        ValueError
+            If `P` has another number of columns than the rule.
         """
         given = P if hasattr(P, "tocsr") else check_rows(P, name="P")
         columns = self.slope.size
         if given.shape[1] != columns:
             raise errors.other_columns(name="P", shape=given.shape, columns=columns)
         entries = entries_of(given, name="P")
-        taken = self.taken(entries)
+        taken = self._taken(entries)
         if self.classes is None:
             return labels_of(entries, taken, given)
         return self.classes[first_columns(entries, taken)]
 
-    def taken(self, entries: Entries) -> list[Any]:
+    def _taken(self, entries: Entries) -> list[Any]:
         """Return which entries rows take, for each group of rows."""
         low, high = (np.full(entries.shape[0], x) for x in self.per_row)
         stored = entries.lengths

@@ -29,7 +29,13 @@ from bestcut.metrics import Metric, get, require_ranking
 from bestcut.scores import Prediction, ScoreDistribution
 from bestcut.search import gap_in_words
 
-__all__ = ["MulticlassDecision", "decide", "expected_score", "score_distribution"]
+__all__ = [
+    "MulticlassDecision",
+    "RowRule",
+    "decide",
+    "expected_score",
+    "score_distribution",
+]
 
 _AVERAGES = ("macro", "micro")
 _SUM = 1e-6  # how far the sum of a row may be from 1, for float32

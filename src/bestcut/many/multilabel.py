@@ -47,7 +47,13 @@ from bestcut.metrics import Metric, get, require_ranking
 from bestcut.scores import MixedPrediction, Prediction, ScoreDistribution
 from bestcut.search import gap_in_words
 
-__all__ = ["MultilabelDecision", "decide", "expected_score", "score_distribution"]
+__all__ = [
+    "MultilabelDecision",
+    "RowRule",
+    "decide",
+    "expected_score",
+    "score_distribution",
+]
 
 _AVERAGES = ("samples", "macro", "micro")
 
