@@ -10,7 +10,7 @@ PIP := $(RUN) -m pip --disable-pip-version-check
   dist clean
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
 
 $(RUN):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -29,7 +29,7 @@ $(VENV)/.dev: $(RUN) pyproject.toml
 demo: $(VENV)/.core  ## set up and decide on a small embedded data set
 	@$(RUN) examples/demo.py
 
-test: lint types unit  ## set up, then lint, types, tests and README examples
+test: lint types unit  ## set up, then lint, types, tests and the code of all pages (6 minutes)
 
 test-all: test test-distributed test-torch test-slow test-oldest test-browser  ## every test there is
 
@@ -41,7 +41,7 @@ lint: $(VENV)/.dev  ## ruff: rules and format; numpydoc: public docstrings
 types: $(VENV)/.dev  ## mypy, strict, on src
 	$(VENV)/bin/mypy
 
-unit: $(VENV)/.dev  ## pytest on two processes
+unit: $(VENV)/.dev  ## the tests, on two processes
 	$(RUN) -m pytest -n 2 -q
 
 $(VENV)-oldest/.done: pyproject.toml
@@ -104,7 +104,7 @@ $(VENV)/.docs: $(VENV)/.dev
 	$(PIP) install --quiet --group docs
 	@touch $@
 
-docs: $(VENV)/.docs  ## build the site in build/docs, and check its links
+docs: $(VENV)/.docs  ## build the site in build/docs, and check its links (2 minutes)
 	rm -rf build/docs docs/gallery docs/reference/generated
 	$(RUN) -m sphinx --quiet --fail-on-warning --keep-going docs build/docs
 	BESTCUT_SITE=1 $(RUN) -m pytest -q tests/docs/test_site.py
@@ -148,7 +148,7 @@ $(VENV)/.dist: $(VENV)/.dev
 dist: $(VENV)/.dist  ## build wheel and sdist; try both in empty environments (8 minutes)
 	$(RUN) .ci/dist.py
 
-clean:  ## remove the environment and caches
+clean:  ## remove all environments, caches, build/ and dist/
 	rm -rf build dist docs/gallery docs/reference/generated
 	rm -rf $(VENV) $(VENV)-bench $(VENV)-distributed $(VENV)-torch $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f .coverage .coverage.*

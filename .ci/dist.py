@@ -12,6 +12,7 @@ import tarfile
 import tempfile
 import venv
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -61,6 +62,11 @@ def check_contents(wheel: Path) -> None:
 
 def main() -> None:
     """Build, check, install, test."""
+    for tool in ("build", "twine"):
+        try:
+            metadata.version(tool)
+        except metadata.PackageNotFoundError:
+            sys.exit(f"{tool} is missing. Run `make dist`, which installs it.")
     shutil.rmtree(DIST, ignore_errors=True)
     run(sys.executable, "-m", "build", "--outdir", DIST)
     (wheel,), (sdist,) = DIST.glob("*.whl"), DIST.glob("*.tar.gz")
@@ -70,8 +76,11 @@ def main() -> None:
         empty = Path(name)
         python = environment(empty / "wheel")
         run(python, "-m", "pip", "install", "--quiet", wheel, cwd=empty)
-        run(python, "-W", "error", "-c", TRY, cwd=empty)
+        script = empty / "try_with_numpy_alone.py"
+        script.write_text(TRY)
+        run(python, "-W", "error", script, cwd=empty)
         if "--quick" in sys.argv[1:]:
+            print("The wheel and the sdist are in dist/; the tests were left out.")
             return
         with tarfile.open(sdist) as archive:
             archive.extractall(empty, filter="data")

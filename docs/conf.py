@@ -9,6 +9,7 @@ from pathlib import Path
 from docutils import nodes
 from pygments.lexers.special import TextLexer
 from sphinx.addnodes import pending_xref
+from sphinx.util.inspect import stringify_signature
 
 import bestcut
 
@@ -46,6 +47,8 @@ myst_heading_anchors = 4
 # The reference.
 autosummary_generate = True
 autosummary_context = {
+    # Autosummary would take what a decorator of an engine made for a constant.
+    "functions": [path for path in PUBLIC if inspect.isfunction(PUBLIC[path])],
     "described": {
         path: list(docstrings.members(thing)) for path, thing in PUBLIC.items()
     },
@@ -75,6 +78,7 @@ sphinx_gallery_conf = {
 # How it looks. Nothing is loaded from elsewhere: fonts and scripts are inside.
 html_theme = "pydata_sphinx_theme"
 html_title = "bestcut"
+html_favicon = "_static/icon.svg"
 html_static_path = ["_static"]
 html_css_files = ["bestcut.css"]
 html_js_files = ["site.js"]
@@ -152,11 +156,22 @@ def link_names(app, doctree):
             code.replace_self(linked(code, app.env.docname))
 
 
-def hide_signature(app, what, name, thing, options, signature, returned):
-    """Leave out how results are made: users do not make them."""
+def choose_signature(app, what, name, thing, options, signature, returned):
+    """Leave out how results are made; show how classes of engines are made."""
     if what == "class" and docstrings.is_result(thing):
         return "", returned
+    if what == "class" and signature == "(*args, **kwargs)":
+        made_by = inspect.signature(thing.__init__)
+        _self, *others = made_by.parameters.values()
+        bare = made_by.replace(parameters=others)
+        return stringify_signature(bare, show_annotation=False), None
     return None
+
+
+def link_pages(app, what, name, thing, options, lines):
+    """Let the pages that docstrings name be links."""
+    for i, line in enumerate(lines):
+        lines[i] = re.sub(r"`*docs/([\w/-]+)\.md`*", r":doc:`/\1`", line)
 
 
 def setup(app):
@@ -164,4 +179,5 @@ def setup(app):
     app.add_lexer("csv", TextLexer)
     app.add_role("name", name_role)
     app.connect("doctree-read", link_names)
-    app.connect("autodoc-process-signature", hide_signature)
+    app.connect("autodoc-process-signature", choose_signature)
+    app.connect("autodoc-process-docstring", link_pages)

@@ -139,6 +139,18 @@ def test_what_is_missing_is_named():
         bestcut.torch  # noqa: B018
 
 
+@pytest.mark.parametrize("engine", ["dask", "spark"])
+def test_an_engine_is_loaded_on_first_use_or_named(engine, monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask", None)  # as if it were not installed
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    monkeypatch.delitem(sys.modules, f"bestcut.distributed.{engine}", raising=False)
+    monkeypatch.delitem(vars(bestcut.distributed), engine, raising=False)
+    with pytest.raises(ImportError, match=rf"pip install 'bestcut\[{engine}\]'"):
+        getattr(bestcut.distributed, engine)
+    with pytest.raises(AttributeError, match=r"'bestcut.distributed' has no .* 'desk'"):
+        bestcut.distributed.desk  # noqa: B018
+
+
 def test_an_unknown_name_is_refused():
     with pytest.raises(AttributeError, match="has no attribute 'decyde'"):
         bestcut.decyde  # noqa: B018

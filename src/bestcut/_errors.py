@@ -182,9 +182,9 @@ def _joined(*sentences: str) -> str:
 # --- names, kinds and packages -------------------------------------------------------
 
 
-def unknown_attribute(name: str) -> AttributeError:
-    """Return the refusal of a name that the package does not have."""
-    return AttributeError(f"module 'bestcut' has no attribute {name!r}")
+def unknown_attribute(name: str, module: str = "bestcut") -> AttributeError:
+    """Return the refusal of a name that a module does not have."""
+    return AttributeError(f"module {module!r} has no attribute {name!r}")
 
 
 def unknown_name(

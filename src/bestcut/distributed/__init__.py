@@ -9,6 +9,17 @@ merged on the way; it says between which two scores the best cut is. Then the sc
 between these two are sent, and the cut is fixed. The engine computes the labels lazily.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from bestcut import _errors as errors
 from bestcut.distributed._passes import DistributedCut
 
 __all__ = ["DistributedCut"]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name in ("dask", "spark"):  # loaded on first use: each needs its engine
+            return import_module(f"bestcut.distributed.{name}")
+        raise errors.unknown_attribute(name, module=__name__)
