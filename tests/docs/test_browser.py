@@ -35,6 +35,18 @@ SOME = [
 ]
 
 
+# Words beyond the right end of the article; code and tables can be scrolled.
+CUT_OFF = """() => {
+  const article = document.querySelector("article");
+  if (!article) return [];
+  const end = article.getBoundingClientRect().right + 1;
+  return [...article.querySelectorAll("p, dd, dt, li, code, a")]
+    .filter((node) => !node.closest("pre, table") && node.getClientRects().length)
+    .filter((node) => node.getBoundingClientRect().right > end)
+    .map((node) => node.textContent.slice(0, 60));
+}"""
+
+
 @pytest.fixture(scope="module")
 def browser():
     with chromium() as made:
@@ -77,11 +89,12 @@ def test_every_page_opens_without_a_message_or_a_request_to_elsewhere(show):
 
 
 @pytest.mark.parametrize("width", [360, 390, 768, 1280, 1440])
-def test_no_page_is_wider_than_the_screen(show, width):
+def test_no_page_is_wider_than_the_screen_and_no_word_is_cut_off(show, width):
     tab = show(viewport={"width": width, "height": 800})
     for page in PAGES if width in (360, 1280) else SOME:
         tab.goto((SITE / page).as_uri())
         assert tab.evaluate("document.documentElement.scrollWidth") <= width, page
+        assert tab.evaluate(CUT_OFF) == [], page
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
