@@ -83,7 +83,7 @@ class ExpectedScoreCurve:
     See Also
     --------
     bestcut.Decision : Has it, as ``curve``.
-    bestcut.displays.ExpectedScoreDisplay : Draws it.
+    bestcut.displays.ExpectedScoreDisplay : Draws the curve.
 
     Examples
     --------
@@ -314,7 +314,7 @@ class Decision(Predicted):
 
     See Also
     --------
-    bestcut.decide : Makes it.
+    bestcut.decide : Returns one.
     bestcut.ScoreDistribution : What ``distribution()`` returns.
     bestcut.Decisions : The same for many problems.
 

@@ -26,7 +26,7 @@ class InvalidProbabilityError(ValueError):
 
     See Also
     --------
-    bestcut.decide : Raises it for probabilities that are NaN or outside [0, 1].
+    bestcut.decide : Raises this error for probabilities that are NaN or outside [0, 1].
     bestcut.calibrate : Turns scores of any kind into probabilities.
 
     Examples
@@ -49,7 +49,7 @@ class SolverMismatchError(ValueError):
     See Also
     --------
     bestcut.check_metric : Check whether ranking and cutting is optimal for a metric.
-    bestcut.decide : Raises it; ``solver="exhaustive"`` takes any metric.
+    bestcut.decide : Raises this error; ``solver="exhaustive"`` takes any metric.
 
     Examples
     --------
@@ -73,8 +73,8 @@ class InfeasibleError(ValueError):
 
     See Also
     --------
-    bestcut.decide : Raises it if nothing satisfies `at_least`.
-    bestcut.decide_each : Raises it with the first problem that cannot be satisfied.
+    bestcut.decide : Raises this error if nothing satisfies `at_least`.
+    bestcut.decide_each : Raises this error, with the first such problem.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class FileError(ValueError):
 
     See Also
     --------
-    bestcut.decide_file : Raises it.
+    bestcut.decide_file : Raises this error.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class ExpressionError(ValueError):
 
     See Also
     --------
-    bestcut.metrics.from_expression : Raises it; its docstring says what a formula may
+    bestcut.metrics.from_expression : Raises this error, and says what a formula may
         hold.
 
     Examples

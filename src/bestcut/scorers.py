@@ -44,7 +44,7 @@ class ExpectedScorer:
 
     See Also
     --------
-    bestcut.scorers.make_expected_scorer : Makes it.
+    bestcut.scorers.make_expected_scorer : Returns one.
     bestcut.expected_score : The same for probabilities and predictions.
 
     Examples

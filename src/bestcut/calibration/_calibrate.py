@@ -71,7 +71,7 @@ class Calibration:
 
     See Also
     --------
-    bestcut.calibrate : Makes it.
+    bestcut.calibrate : Returns one.
     bestcut.UncertainProbabilities : What it returns for new scores.
     bestcut.displays.CalibrationMapDisplay : Draws its maps.
 

@@ -88,8 +88,8 @@ class CalibrationCheck:
 
     See Also
     --------
-    bestcut.calibration_check : Makes it.
-    bestcut.displays.CalibrationCheckDisplay : Draws it.
+    bestcut.calibration_check : Returns one.
+    bestcut.displays.CalibrationCheckDisplay : Draws one.
 
     Examples
     --------

@@ -113,7 +113,7 @@ class WindowedLaw:
 
     See Also
     --------
-    bestcut.counts.poisson_binomial_window : Makes it.
+    bestcut.counts.poisson_binomial_window : Returns one.
     bestcut.counts.poisson_binomial : The whole distribution.
 
     Examples

@@ -52,8 +52,8 @@ class DistributedCut(Cut):
 
     See Also
     --------
-    bestcut.distributed.dask.decide : Makes it, on dask.
-    bestcut.distributed.spark.decide : Makes it, on Spark.
+    bestcut.distributed.dask.decide : Returns one, on dask.
+    bestcut.distributed.spark.decide : Returns one, on Spark.
     bestcut.Cut : The cut itself, with its methods.
 
     Examples

@@ -55,7 +55,7 @@ class FileDecision(Predicted):
 
     See Also
     --------
-    bestcut.decide_file : Makes it.
+    bestcut.decide_file : Returns one.
     bestcut.Decision : The same for a batch in memory.
 
     Examples

@@ -57,7 +57,7 @@ class Decisions:
 
     See Also
     --------
-    bestcut.decide_each : Makes it.
+    bestcut.decide_each : Returns one.
     bestcut.Decision : The same for one problem.
 
     Examples

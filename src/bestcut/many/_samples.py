@@ -48,7 +48,7 @@ class SampledDecision:
 
     See Also
     --------
-    bestcut.decide_from_samples : Makes it.
+    bestcut.decide_from_samples : Returns one.
     bestcut.Decision : The same from probabilities of independent labels.
 
     Examples

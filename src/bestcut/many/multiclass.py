@@ -74,7 +74,7 @@ class MulticlassDecision:
 
     See Also
     --------
-    bestcut.multiclass.decide : Makes it.
+    bestcut.multiclass.decide : Returns one.
     bestcut.displays.ClassScoresDisplay : Draws the scores of the classes.
     bestcut.displays.ClassConfusionDisplay : Draws which classes will be confused.
 

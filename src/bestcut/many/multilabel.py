@@ -86,7 +86,7 @@ class MultilabelDecision:
 
     See Also
     --------
-    bestcut.multilabel.decide : Makes it.
+    bestcut.multilabel.decide : Returns one.
     bestcut.multilabel.score_distribution : The distribution of the score of its labels.
 
     Examples

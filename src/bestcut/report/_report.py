@@ -75,7 +75,7 @@ class Report:
 
     See Also
     --------
-    bestcut.report.make_report : Makes it.
+    bestcut.report.make_report : Returns one.
     bestcut.Decision : The decision alone.
 
     Examples

@@ -47,7 +47,7 @@ class ConfusionDistribution:
 
     See Also
     --------
-    bestcut.expected_confusion : Makes it for any predictions.
+    bestcut.expected_confusion : Returns one for any predictions.
     bestcut.ScoreDistribution : The distribution of a metric.
 
     Examples

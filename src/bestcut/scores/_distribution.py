@@ -52,7 +52,7 @@ class Surprise:
 
     See Also
     --------
-    bestcut.ScoreDistribution : Makes it, by ``surprise``.
+    bestcut.ScoreDistribution : Its ``surprise`` returns one.
     bestcut.calibration_check : Check the probabilities themselves.
 
     Examples
@@ -102,9 +102,9 @@ class ScoreDistribution:
 
     See Also
     --------
-    bestcut.score_distribution : Makes it for any predictions.
+    bestcut.score_distribution : Returns one for any predictions.
     bestcut.Decision : Has one for its own labels, as ``distribution()``.
-    bestcut.displays.ScoreDistributionDisplay : Draws it.
+    bestcut.displays.ScoreDistributionDisplay : Draws one.
 
     Examples
     --------

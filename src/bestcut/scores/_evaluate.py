@@ -120,7 +120,7 @@ def score_distribution(
     --------
     bestcut.expected_score : The mean alone, which is faster.
     bestcut.Decision : Has the same for its own labels, as ``distribution()``.
-    bestcut.displays.ScoreDistributionDisplay : Draws it.
+    bestcut.displays.ScoreDistributionDisplay : Draws one.
 
     Notes
     -----

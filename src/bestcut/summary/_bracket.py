@@ -63,7 +63,7 @@ class Cut(Predicted):
 
     See Also
     --------
-    bestcut.Bracket : Makes it, by ``refine``.
+    bestcut.Bracket : Its ``refine`` returns one.
     bestcut.ScoreSummary : The way to it, for streams and files.
     bestcut.Decision : The same for a batch in memory.
 
@@ -203,7 +203,7 @@ class Bracket:
 
     See Also
     --------
-    bestcut.ScoreSummary : Makes it, by ``bracket``.
+    bestcut.ScoreSummary : Its ``bracket`` returns one.
     bestcut.Cut : What ``refine`` returns.
 
     Notes

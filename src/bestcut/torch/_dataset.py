@@ -30,7 +30,7 @@ class DatasetCut:
 
     See Also
     --------
-    bestcut.torch.decide_dataset : Makes it.
+    bestcut.torch.decide_dataset : Returns one.
     bestcut.torch.MaskDecision : A mask for each map, with a cut of its own.
 
     Examples

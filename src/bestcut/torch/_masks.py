@@ -37,7 +37,7 @@ class MaskDecision:
 
     See Also
     --------
-    bestcut.torch.decide_masks : Makes it.
+    bestcut.torch.decide_masks : Returns one.
     bestcut.Decisions : The same for arrays.
 
     Examples
