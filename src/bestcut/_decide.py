@@ -82,7 +82,7 @@ class ExpectedScoreCurve:
 
     See Also
     --------
-    bestcut.Decision : Has it, as ``curve``.
+    bestcut.Decision : Its ``curve`` is one.
     bestcut.displays.ExpectedScoreDisplay : Draws the curve.
 
     Examples

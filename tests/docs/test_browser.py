@@ -54,9 +54,17 @@ def browser():
 
 
 @pytest.fixture
-def show(browser):
-    """Return a function that opens a page and notes what should not happen."""
-    contexts, wrong = [], []
+def wrong():
+    """What should not happen in any test: messages, errors, requests to elsewhere."""
+    noted = []
+    yield noted
+    assert noted == []
+
+
+@pytest.fixture
+def show(browser, wrong):
+    """Return a function that opens a tab which notes what should not happen."""
+    contexts = []
 
     def opened(**settings):
         context = browser.new_context(**settings)
@@ -74,7 +82,6 @@ def show(browser):
     yield opened
     for context in contexts:
         context.close()
-    assert wrong == []
 
 
 def visit(tab, page):
@@ -82,10 +89,22 @@ def visit(tab, page):
     tab.wait_for_load_state("load")
 
 
-def test_every_page_opens_without_a_message_or_a_request_to_elsewhere(show):
+def test_every_page_opens_without_a_message_or_a_request_to_elsewhere(show, wrong):
     tab = show(viewport={"width": 1280, "height": 900})
     for page in PAGES:
         tab.goto((SITE / page).as_uri())
+        assert wrong == [], page
+
+
+def test_a_message_and_a_request_to_elsewhere_are_noticed(show, wrong):
+    tab = show()
+    visit(tab, "index.html")
+    tab.evaluate("console.warn('odd')")
+    tab.evaluate("fetch('http://localhost:9/').catch(() => {})")
+    tab.wait_for_timeout(200)
+    assert wrong[0] == "odd"
+    assert "asked for http://localhost:9/" in wrong
+    wrong.clear()
 
 
 @pytest.mark.parametrize("width", [360, 390, 768, 1280, 1440])
@@ -136,7 +155,7 @@ def test_the_keyboard_reaches_the_search_and_the_navigation(show):
 def test_the_theme_can_be_switched(show):
     tab = show(color_scheme="light", viewport={"width": 1280, "height": 900})
     visit(tab, "index.html")
+    assert tab.evaluate("document.documentElement.dataset.theme") == "light"
     tab.click(".theme-switch-button >> visible=true")
-    if tab.locator(".theme-switch-container.show, .dropdown-menu.show").count():
-        tab.click("text=Dark >> visible=true")
-    tab.wait_for_function("document.documentElement.dataset.mode != 'auto'")
+    tab.click("text=Dark >> visible=true")
+    assert tab.evaluate("document.documentElement.dataset.theme") == "dark"
