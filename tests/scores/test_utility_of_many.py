@@ -1,5 +1,7 @@
 """The law of many instances agrees with both exact counts, and with simulation."""
 
+from math import comb
+
 import numpy as np
 import pytest
 
@@ -168,3 +170,32 @@ def test_the_comparisons_reject_the_law_of_other_labels(monkeypatch):
         assert_large(p, labels, LARGE["f1"])
     with pytest.raises(AssertionError):
         assert_simulated(200, 1000)
+
+
+BUMP = from_counts(
+    lambda tp, fp, fn, tn: tp - 1000 * ((tp == 2000) & (fn == 2003)), "one bad case"
+)
+
+
+@pytest.mark.parametrize("draws", [None, 2])
+def test_a_metric_that_falls_at_one_confusion_matrix_in_millions(draws):
+    """Where no small confusion matrix shows it, only a proof may say that it rises."""
+    p, labels = np.full(8000, 0.5), np.arange(8000) < 4000
+    given = p if draws is None else bestcut.UncertainProbabilities([p] * draws)
+    distribution = bestcut.score_distribution(given, labels, BUMP)
+    low, fallen = (comb(4000, k) / 2**4000 for k in (2000, 2003))
+    # TP is below 1500 with a probability of 3e-57.
+    right = 1 - low * fallen
+    found = distribution.prob_at_least(1500)
+    assert abs(found - right) <= distribution.probability_error < 1e-10
+
+
+def test_a_refusal_says_the_chance_that_is_there():
+    p = np.full(8000, 0.5)
+    asked = bestcut.Certain(1500, probability=0.9999)
+    low, fallen = (comb(4000, k) / 2**4000 for k in (2000, 2003))
+    with pytest.raises(ValueError, match="cannot be satisfied") as refusal:
+        bestcut.decide(
+            p, "f1", at_least={BUMP: asked}, min_positives=4000, max_positives=4000
+        )
+    assert f"with probability {1 - low * fallen:.6g} (" in str(refusal.value)

@@ -341,7 +341,7 @@ def _law_at(
     """Return the law of the utility of one cut."""
     if rising:
         return Rows(metric, tp, fn, k, n)
-    return distribution_of_score(metric, tp, fn, k, n, rising=False)
+    return distribution_of_score(metric, tp, fn, k, n)
 
 
 class _Table(NamedTuple):

@@ -148,8 +148,9 @@ class MetricCheck:
         Strictly better when TPR and TNR both rise: TPR/TNR monotonicity.
     agreement_monotonic : bool
         Never worse when one instance moves from a wrong cell (FP, FN) to a right one
-        (TP, TN). The distribution of such a score is found by bisection, and the best
-        cut for its quantiles is found by bounds.
+        (TP, TN), for every confusion matrix with n <= `n_max`. Where it is proved for
+        the n at hand, the distribution of such a score is found by bisection, and the
+        best cut for its quantiles by bounds.
     prp : bool or None
         Whether an optimal top-k prediction always exists; None if TP can hurt but no
         probabilities were found for which every top-k prediction is beaten.

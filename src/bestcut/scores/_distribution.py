@@ -96,9 +96,10 @@ class ScoreDistribution:
         quantile of some level within this error.
     value_error : float
         Bound on the numerical error of quantiles as values: a few units in the last
-        place, and the width of a bin if a metric that is not monotonic has more than
-        eight million values. For the total of a RowUtility, it bounds the effect of
-        moving amounts to a grid. For an average of scores, see `bestcut.multilabel`.
+        place, and the width of a bin if a metric that is not proved to be monotonic has
+        more than eight million values. For the total of a RowUtility, it bounds the
+        effect of moving amounts to a grid. For an average of scores, see
+        `bestcut.multilabel`.
 
     See Also
     --------

@@ -21,9 +21,9 @@ from bestcut.counts import (
     exact_error,
     linear_value,
 )
-from bestcut.metrics import Metric, check_metric, is_linear, largest_score
+from bestcut.metrics import Metric, agreement_never_hurts, is_linear, largest_score
 from bestcut.scores._prediction import Moments, Prediction
-from bestcut.scores._utility import FEW, Atoms, Rows, UtilityDistribution, rises
+from bestcut.scores._utility import FEW, Atoms, Rows, UtilityDistribution
 from bestcut.uncertain import DrawnLaw, DrawnSide, UncertainProbabilities
 
 _MANY = 1 << 23  # pairs of counts that are listed if nothing better can be done
@@ -151,10 +151,8 @@ class MixedPrediction:
         """Return the distribution of a metric's utility."""
         tp, fn = self.chosen.law, self.others.law
         pairs = tp.pmf.shape[0] * fn.pmf.shape[0]
-        if pairs > FEW and check_metric(metric).agreement_monotonic:
-            k, n = float(self.n_pred), float(self.n)
-            if rises(metric, self.tp, self.fn, k, n):
-                return MixedRows(metric, tp, fn, self.n_pred, self.n)
+        if pairs > FEW and agreement_never_hurts(metric, self.n):
+            return MixedRows(metric, tp, fn, self.n_pred, self.n)
         if pairs > _MANY:
             return self._utility_of_many(metric)
         joint = tp.pmf @ fn.pmf.T / self.n_draws
@@ -163,7 +161,7 @@ class MixedPrediction:
         return Atoms(metric.sign * score.ravel(), joint.ravel(), size)
 
     def _utility_of_many(self, metric: Metric) -> UtilityDistribution:
-        """Return the distribution of a metric that is not monotonic, draw by draw."""
+        """Return the distribution of a metric that may fall, draw by draw."""
         laws = [self.in_draw(b).utility(metric) for b in range(self.n_draws)]
         return MixedUtility(laws)
 

@@ -21,7 +21,7 @@ from bestcut.counts import (
     rules_of_cut,
     value_of_cut,
 )
-from bestcut.metrics import Metric, Trait, check_metric, largest_score
+from bestcut.metrics import Metric, Trait, largest_score
 from bestcut.scores._utility import UtilityDistribution, distribution_of_score
 
 _EVALUATIONS = 500_000  # of the metric at a time
@@ -111,10 +111,7 @@ class Prediction:
 
     def utility(self, metric: Metric) -> UtilityDistribution:
         """Return the distribution of a metric's utility."""
-        rising = check_metric(metric).agreement_monotonic
-        return distribution_of_score(
-            metric, self.tp, self.fn, self.n_pred, self.n, rising=rising
-        )
+        return distribution_of_score(metric, self.tp, self.fn, self.n_pred, self.n)
 
     def sample(self, metric: Metric, size: int, rng: np.random.Generator) -> FloatArray:
         """Draw scores."""

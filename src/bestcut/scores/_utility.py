@@ -1,11 +1,11 @@
 """The law of a score: how probable it is to reach a value.
 
 Scores are taken as utilities here, larger is better. With few possible pairs (TP, FN)
-every one is listed (`Atoms`). With many, a score that never falls when a label turns
-out right is, for each FN, nondecreasing in TP: `Rows` finds by bisection from which TP
-on it reaches a value, and sums tails of the law of TP. That is exact too, and takes
-sqrt(n) log(n) evaluations. Other metrics with many pairs are listed as well, and put
-into narrow bins if they are too many for that.
+every one is listed (`Atoms`). With many, a score that is proved never to fall when a
+label turns out right is, for each FN, nondecreasing in TP: `Rows` finds by bisection
+from which TP on it reaches a value, and sums tails of the law of TP. That is exact too,
+and takes sqrt(n) log(n) evaluations. Other metrics with many pairs are listed as well,
+and put into narrow bins if they are too many for that.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.counts import NEGLIGIBLE, Law
-from bestcut.metrics import Metric
+from bestcut.metrics import Metric, agreement_never_hurts
 
 FEW = 1 << 17  # pairs that are always listed
 _MANY = 1 << 23  # pairs that are listed if nothing better can be done
@@ -25,7 +25,6 @@ _BINS = 1 << 20
 _EVALUATIONS = 1 << 20  # of the metric at a time
 _TOGETHER = 2048  # evaluations that take hardly longer than one
 _LISTED = 4096  # pairs that are sorted sooner than they are counted once more
-_LOOKS = 16  # rows and columns that are checked to rise
 
 
 class UtilityDistribution(ABC):
@@ -285,18 +284,13 @@ class Rows(UtilityDistribution):
 
 
 def distribution_of_score(
-    metric: Metric, tp: Law, fn: Law, n_pred: int, n: int, *, rising: bool
+    metric: Metric, tp: Law, fn: Law, n_pred: int, n: int
 ) -> UtilityDistribution:
-    """Return the law of a metric's utility.
-
-    `rising` says that it never falls when a label turns out right.
-    """
+    """Return the law of a metric's utility."""
     pairs = tp.pmf.size * fn.pmf.size
     k, size = float(n_pred), float(n)
-    if pairs > FEW and rising:
-        rows = Rows(metric, tp, fn, n_pred, n)
-        if rises(metric, tp, fn, k, size):
-            return rows
+    if pairs > FEW and agreement_never_hurts(metric, n):
+        return Rows(metric, tp, fn, n_pred, n)
     if pairs <= _MANY:
         parts = list(_grid(metric, tp, fn, k, size))
         values, mass = (np.concatenate(x) for x in zip(*parts, strict=True))
@@ -332,24 +326,3 @@ def _binned(metric: Metric, tp: Law, fn: Law, k: float, n: float) -> Atoms:
     middles = np.asarray(low + kept * width, dtype=np.float64)
     size = tp.pmf.size + fn.pmf.size
     return Atoms(middles, total[kept], size, moved=width / 2, tolerance=width / 2)
-
-
-def rises(metric: Metric, tp: Law, fn: Law, k: float, n: float) -> bool:
-    """Look at some rows and columns: is the utility as monotonic as it should be?
-
-    The verdict on a metric comes from small confusion matrices, these are the real
-    ones.
-    """
-    a, b = tp.counts, fn.counts
-    some_a = a[np.linspace(0, a.size - 1, _LOOKS).astype(np.intp)]
-    some_b = b[np.linspace(0, b.size - 1, _LOOKS).astype(np.intp)]
-    for x, y, axis, sign in ((a, some_b, 0, 1.0), (some_a, b, 1, -1.0)):
-        x = x[:, None]
-        score = metric.score_cells(x, k - x, y, n - k - y)
-        utility = np.broadcast_to(score, (x.size, y.size)) * (
-            sign if metric.greater_is_better else -sign
-        )
-        noise = 64 * EPS * float(np.max(np.abs(utility)))
-        if not np.all(np.diff(utility, axis=axis) >= -noise):
-            return False
-    return True
