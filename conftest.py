@@ -47,7 +47,9 @@ def _no_java():
     java = shutil.which(Path(home, "bin", "java") if home else "java")
     if java is None:
         return "there is no java in JAVA_HOME or on the PATH"
-    said = subprocess.run([java, "-version"], capture_output=True, text=True).stderr
+    said = subprocess.run(
+        [java, "-version"], capture_output=True, encoding="utf-8"
+    ).stderr
     found = re.search(r'version "(\d+)', said)
     return None if found and int(found[1]) >= 17 else f"{java} says {said.strip()!r}"
 

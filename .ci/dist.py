@@ -77,7 +77,7 @@ def main() -> None:
         python = environment(empty / "wheel")
         run(python, "-m", "pip", "install", "--quiet", wheel, cwd=empty)
         script = empty / "try_with_numpy_alone.py"
-        script.write_text(TRY)
+        script.write_text(TRY, encoding="utf-8")
         run(python, "-W", "error", script, cwd=empty)
         if "--quick" in sys.argv[1:]:
             print("The wheel and the sdist are in dist/; the tests were left out.")

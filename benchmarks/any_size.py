@@ -111,7 +111,9 @@ def streams(sizes: list[int]) -> Iterator[list[str]]:
     """Streams of several lengths, each in a process of its own."""
     for n in sizes:
         command = [sys.executable, __file__, "--stream", str(n)]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        done = subprocess.run(
+            command, check=True, capture_output=True, encoding="utf-8"
+        )
         found = json.loads(done.stdout)
         per_score = [1e9 * found[name] / n for name in ("made", "first", "second")]
         yield [
@@ -149,7 +151,7 @@ def main() -> None:
     head += ["in the bracket", "bounds apart", "summary", "peak memory"]
     lines += table(head, streams([10**7] if quick else [10**7, 10**8, 10**9]))
     out.mkdir(parents=True, exist_ok=True)
-    (out / "any_size.md").write_text("\n".join(lines))
+    (out / "any_size.md").write_text("\n".join(lines), encoding="utf-8")
     say(f"done: {out / 'any_size.md'}")
 
 

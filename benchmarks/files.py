@@ -73,7 +73,7 @@ def say(text: str) -> None:
 def run(command: list[str], output: Path) -> Run:
     """Run a process; return its time, its processor's time and its largest memory."""
     start = time.perf_counter()
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8") as process:
         said = process.stderr.read() if process.stderr else ""
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

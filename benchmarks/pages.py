@@ -32,7 +32,9 @@ LIMITS = {20_000: 3.0, 1_000_000: 10.0}  # seconds, for known probabilities
 def write_scores(path: Path, n: int) -> None:
     """Write a column of probabilities, about a tenth of them likely."""
     p = np.random.default_rng(1).beta(0.3, 3, n)
-    path.write_text("p\n" + "\n".join(f"{x:.9f}" for x in p.tolist()) + "\n")
+    path.write_text(
+        "p\n" + "\n".join(f"{x:.9f}" for x in p.tolist()) + "\n", encoding="utf-8"
+    )
 
 
 def write_labelled(path: Path, n: int = 1000) -> None:
@@ -40,7 +42,9 @@ def write_labelled(path: Path, n: int = 1000) -> None:
     rng = np.random.default_rng(2)
     p = rng.beta(0.3, 3, n)
     rows = zip(p.tolist(), (rng.random(n) < p).astype(int).tolist(), strict=True)
-    path.write_text("p,y\n" + "\n".join(f"{x:.9f},{y}" for x, y in rows) + "\n")
+    path.write_text(
+        "p,y\n" + "\n".join(f"{x:.9f},{y}" for x, y in rows) + "\n", encoding="utf-8"
+    )
 
 
 def seconds_of(folder: Path, *options: str) -> float:
@@ -91,7 +95,7 @@ def main() -> None:
     sizes = [1000, 20_000] if options.quick else [1000, 20_000, 100_000, 1_000_000]
     head = ["rows", "known", "at most", "kept", "calibrated", "size of the page"]
     text = f"# `bestcut report`, {dt.date.today()}\n\n{table(head, rows(sizes))}"
-    (out / f"{options.name}.md").write_text(text)
+    (out / f"{options.name}.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -211,6 +211,6 @@ def write_report(results: dict, out: Path) -> None:
     parts += ["## Peers\n", peers_table(results)]
     parts += ["## Small problems: what each choice loses\n", small_table(results)]
     parts += ["![Time against n](speed.png)\n", "![Peers](peers.png)\n"]
-    (out / "report.md").write_text("\n".join(parts))
+    (out / "report.md").write_text("\n".join(parts), encoding="utf-8")
     speed_picture(results, out)
     peers_picture(results, out)

@@ -375,7 +375,7 @@ def main() -> None:
     }
     results["minutes"] = (time.perf_counter() - start) / 60
     out.mkdir(parents=True, exist_ok=True)
-    (out / "results.json").write_text(json.dumps(results, indent=1))
+    (out / "results.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
     write_report(results, out)
     say(f"done in {results['minutes']:.1f} minutes: {out / 'report.md'}")
 

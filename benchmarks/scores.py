@@ -109,7 +109,7 @@ def main() -> None:
     header = ["law", "n", "metric", "Mean()", "Quantile(0.1)", "ProbAtLeast(c)"]
     lines += table(header, goals(sizes[:-1]))
     out.mkdir(parents=True, exist_ok=True)
-    (out / "scores.md").write_text("\n".join(lines))
+    (out / "scores.md").write_text("\n".join(lines), encoding="utf-8")
     say(f"done: {out / 'scores.md'}")
 
 

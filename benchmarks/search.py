@@ -229,7 +229,7 @@ def write(rows: list[dict], more: list, gaps: list, out: Path) -> None:
         "| --- | --- | --- |",
         *(f"| {law} | {gap:.1e} | {error:.1e} |" for law, gap, error in gaps),
     ]
-    (out / "search.md").write_text("\n".join(lines) + "\n")
+    (out / "search.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def main() -> None:

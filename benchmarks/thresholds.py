@@ -138,7 +138,7 @@ def main() -> None:
         table += lines_of(case, measure(X, y, n_fit, kind, repeats))
         say(table[-1])
     out.mkdir(parents=True, exist_ok=True)
-    (out / "thresholds.md").write_text("\n".join(table) + "\n")
+    (out / "thresholds.md").write_text("\n".join(table) + "\n", encoding="utf-8")
     say(f"done: {out / 'thresholds.md'}")
 
 

@@ -80,7 +80,7 @@ def json_cell(session: Session, function: Callable, settings: dict) -> dict:
             result = function(session, **settings)
         text = json.dumps(result, indent=1).encode()
         write_atomically(path, lambda file: file.write(text))
-    return json.loads(path.read_text())
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def array_cell(session: Session, function: Callable, settings: dict) -> dict:

@@ -404,7 +404,9 @@ def work(kept: Path, name: str, model: str, split: int, folder: Path) -> None:
     path = kept / "results" / scores.with_suffix(".json").name
     if not path.exists():
         part = path.with_suffix(".part")
-        part.write_text(json.dumps(one_split(kept, name, model, split), indent=1))
+        part.write_text(
+            json.dumps(one_split(kept, name, model, split), indent=1), encoding="utf-8"
+        )
         part.rename(path)
 
 

@@ -69,7 +69,10 @@ other data."""
 
 def load(results: Path) -> list[dict]:
     """Return all splits."""
-    return [json.loads(path.read_text()) for path in sorted(results.glob("*.json"))]
+    return [
+        json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(results.glob("*.json"))
+    ]
 
 
 def cases_of(splits: list[dict]) -> dict[tuple[str, str], list[dict]]:

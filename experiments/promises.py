@@ -232,7 +232,7 @@ def _work(function: Callable, kept: Path, results: Path, task: tuple) -> None:
         found = function(kept, name, model, seed)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
-    part.write_text(json.dumps(found))
+    part.write_text(json.dumps(found), encoding="utf-8")
     part.rename(path)
 
 
@@ -268,4 +268,4 @@ if __name__ == "__main__":
     else:
         from experiments.promises_page import page
 
-        given.table.write_text(page(given.results))
+        given.table.write_text(page(given.results), encoding="utf-8")

@@ -30,7 +30,11 @@ MISSES = 2 / 0.1  # what a miss costs in the interval score, for its distance
 def load(results: Path, kind: str) -> list[dict]:
     """Return all batches of one part."""
     files = sorted((results / kind).glob("*.json"))
-    return [batch for path in files for batch in json.loads(path.read_text())]
+    return [
+        batch
+        for path in files
+        for batch in json.loads(path.read_text(encoding="utf-8"))
+    ]
 
 
 def models_of(batches: list[dict]) -> list[str]:

@@ -56,7 +56,9 @@ def source_of(layer):
 
 def summary_of(layer):
     """Return the first sentence of what a layer says about itself."""
-    text = ast.get_docstring(ast.parse(source_of(layer).read_text())) or ""
+    text = (
+        ast.get_docstring(ast.parse(source_of(layer).read_text(encoding="utf-8"))) or ""
+    )
     return " ".join(text.partition("\n\n")[0].split())
 
 
@@ -70,8 +72,10 @@ def page():
 
 def written():
     """Return what stands on the page for contributors."""
-    return PAGE.read_text().partition(BEGIN)[2].partition(END)[0]
+    return PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
 
 
 if __name__ == "__main__" and "--write" in sys.argv:
-    PAGE.write_text(PAGE.read_text().replace(written(), page()))
+    PAGE.write_text(
+        PAGE.read_text(encoding="utf-8").replace(written(), page()), encoding="utf-8"
+    )

@@ -280,7 +280,10 @@ def test_the_same_call_gives_the_same_answer_in_another_process():
     )
     runs = {
         subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+            [sys.executable, "-c", code],
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
         ).stdout
         for _ in range(2)
     }

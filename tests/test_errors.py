@@ -79,18 +79,20 @@ def names_in(source):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SRC)))
 def test_a_module_leaves_its_sentences_to_errors(path):
-    assert own_sentences(path.read_text()) == []
+    assert own_sentences(path.read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize("place", EXCEPTIONS)
 def test_an_exception_to_the_rule_is_needed(place):
     where = SRC / place
     files = [where] if where.is_file() else where.rglob("*.py")
-    assert any(own_sentences(path.read_text()) for path in files)
+    assert any(own_sentences(path.read_text(encoding="utf-8")) for path in files)
 
 
 def test_every_sentence_is_used():
-    used = set().union(*(names_in(path.read_text()) for path in SRC.rglob("*.py")))
+    used = set().union(
+        *(names_in(path.read_text(encoding="utf-8")) for path in SRC.rglob("*.py"))
+    )
     assert set(SENTENCES) <= used
     assert len(SENTENCES) > 50
 

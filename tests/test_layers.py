@@ -21,7 +21,7 @@ def module_of(path):
 def imported(path):
     """Return what a file imports from the package: modules, or names in them."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -92,7 +92,9 @@ def test_every_folder_has_a_folder_of_tests():
 
 @pytest.mark.parametrize("path", TESTS, ids=lambda p: str(p.relative_to(ROOT)))
 def test_the_first_line_of_a_test_file_says_what_is_promised(path):
-    first = (ast.get_docstring(ast.parse(path.read_text())) or "").split("\n")[0]
+    first = (
+        ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    ).split("\n")[0]
     assert first.endswith((".", ":")), f"{path.name} begins with {first!r}"
 
 
@@ -105,7 +107,8 @@ def test_a_trespass_is_found(tmp_path):
     bad.write_text(
         "from bestcut._decide import decide\nfrom bestcut import counts\n"
         "from bestcut.counts._window import Law\nfrom bestcut.files import _csv\n"
-        "import bestcut.curve._blocks\nfrom bestcut.goals import Mean\n"
+        "import bestcut.curve._blocks\nfrom bestcut.goals import Mean\n",
+        encoding="utf-8",
     )
     assert [name[0] for name in imported(bad)] == [
         "_decide", "counts", "counts", "files", "curve", "goals",
@@ -121,7 +124,7 @@ def test_a_trespass_is_found(tmp_path):
 def exports_for_others(path):
     """Return what a folder exports for the rest of the package, not for users."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
             found |= {x.name for x in node.names if x.asname == x.name}
     return found

@@ -25,7 +25,7 @@ def test_importing_bestcut_loads_only_numpy_and_the_standard_library():
         "print(*{m.partition('.')[0] for m in set(sys.modules) - before})"
     )
     out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
     )
     new = set(out.stdout.split())
     assert "bestcut" in new
@@ -43,7 +43,7 @@ def test_submodules_are_loaded_on_first_use():
         "print(bestcut.estimators.ExpectedMetricClassifier.__name__)"
     )
     out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
     )
     assert out.stdout.strip() == "ExpectedMetricClassifier"
 
@@ -78,9 +78,9 @@ def test_tab_completion_and_help_work_whatever_is_missing(missing):
         "print(pydoc.plain(pydoc.render_doc(bestcut)))\n"
     )
     out = subprocess.run(
-        [sys.executable, "-c", code, *missing],
+        [sys.executable, "-X", "utf8", "-c", code, *missing],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=True,
     )
     names, _, page = out.stdout.partition("\n")
@@ -111,7 +111,7 @@ PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_lines_that_install_work_from_a_checkout(path):
     known = set(PYPROJECT["project"]["optional-dependencies"])
-    for target in INSTALL.findall(path.read_text()):
+    for target in INSTALL.findall(path.read_text(encoding="utf-8")):
         found = re.fullmatch(r"\.(?:\[([\w,]+)\])?", target)
         assert found, f"{path.name}: pip install {target} needs a package index"
         assert set((found[1] or "all").split(",")) <= known
@@ -120,14 +120,14 @@ def test_lines_that_install_work_from_a_checkout(path):
 def test_extras_that_errors_name_are_there():
     named = set()
     for path in (ROOT / "src").rglob("*.py"):
-        named |= set(re.findall(r'extra="(\w+)"', path.read_text()))
-        named |= set(re.findall(r"bestcut\[(\w+)\]", path.read_text()))
+        named |= set(re.findall(r'extra="(\w+)"', path.read_text(encoding="utf-8")))
+        named |= set(re.findall(r"bestcut\[(\w+)\]", path.read_text(encoding="utf-8")))
     assert named == set(PYPROJECT["project"]["optional-dependencies"]) - {"all"}
 
 
 def test_the_page_on_installing_lists_every_extra():
     page = ROOT / "docs" / "start" / "install.md"
-    table = page.read_text().partition("| extra |")[2]
+    table = page.read_text(encoding="utf-8").partition("| extra |")[2]
     listed = re.findall(r"^\| (`[^|]+`) \|", table.partition("\n\n")[0], re.MULTILINE)
     names = [x for cell in listed for x in re.findall(r"`(\w+)`", cell)]
     assert sorted(names) == sorted(PYPROJECT["project"]["optional-dependencies"])
@@ -224,16 +224,16 @@ def test_the_oldest_versions_that_are_tested_are_those_that_are_promised():
 def test_versions_agree():
     version, dated = bestcut.__version__, r"(\d{4}-\d{2}-\d{2})"
     assert PYPROJECT["project"]["version"] == version
-    citation = (ROOT / "CITATION.cff").read_text()
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"version: {version}" in citation
-    changes = (ROOT / "CHANGELOG.md").read_text()
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     newest = re.search(rf"^## \[(\S+)\] - {dated}$", changes, re.MULTILINE)
     assert newest[1] == version
     assert f'date-released: "{newest[2]}"' in citation
 
 
 def test_the_hosted_ci_runs_what_ci_runs():
-    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
     assert "- run: bash .ci/run\n" in workflow
     least = PYPROJECT["project"]["requires-python"].removeprefix(">=")
     assert f'"{least}"' in workflow

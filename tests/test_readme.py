@@ -91,7 +91,9 @@ def test_tests_that_the_lemmas_name_are_there():
     assert len(named) > 20
     for path, name in named:
         assert (ROOT / path).exists(), f"bounds.md names {path}"
-        assert f"def {name}" in (ROOT / path).read_text(), f"bounds.md names {name}"
+        assert f"def {name}" in (ROOT / path).read_text(encoding="utf-8"), (
+            f"bounds.md names {name}"
+        )
 
 
 def test_modules_that_pages_and_modules_name_are_there():
@@ -142,7 +144,7 @@ def test_demo_prints_a_short_readable_result():
     run = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "demo.py")],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=True,
     )
     lines = run.stdout.splitlines()

@@ -297,7 +297,9 @@ def test_scores_of_a_large_file_are_held_and_its_rows_are_not(places, monkeypatc
 
 
 def test_scores_beyond_the_labels_are_a_line_on_standard_error(places):
-    (places / "far.csv").write_text("s,yhat\n0.5,1\n99,1\n-99,0\n0.1,0\n")
+    (places / "far.csv").write_text(
+        "s,yhat\n0.5,1\n99,1\n-99,0\n0.1,0\n", encoding="utf-8"
+    )
     low, high = OLD.min(), OLD.max()
     line = (
         "bestcut: warning: far.csv: 2 of 4 entries of column 's' (50.0%) are outside "
@@ -319,7 +321,7 @@ def test_scores_beyond_the_labels_are_a_line_on_standard_error(places):
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_labels_of_one_class_are_doubted(places, label):
-    (places / "one.csv").write_text(f"s,y\n-9,{label}\n9,{label}\n")
+    (places / "one.csv").write_text(f"s,y\n-9,{label}\n9,{label}\n", encoding="utf-8")
     options = ["--calibrate", "one.csv", "--calibrate-label", "y"]
     found = run("decide", "new.csv", "--proba", "s", *options)
     assert found.stderr.splitlines()[0] == (
@@ -329,7 +331,7 @@ def test_labels_of_one_class_are_doubted(places, label):
 
 
 def test_no_new_rows_are_no_trouble(places):
-    (places / "none.csv").write_text("s,yhat\n")
+    (places / "none.csv").write_text("s,yhat\n", encoding="utf-8")
     found = run("decide", "none.csv", "--proba", "s", *LABELS, "--json", "-o", "o.csv")
     facts = json.loads(found.stdout)
     assert (facts["rows"], facts["score_threshold"]) == (0, None)
@@ -431,7 +433,7 @@ def test_one_of_the_files_may_be_standard_input_and_not_both(places):
     ],
 )
 def test_labelled_files_that_are_wrong_are_refused(places, data, message):
-    (places / "old.csv").write_text(data)
+    (places / "old.csv").write_text(data, encoding="utf-8")
     line = complaint(call("decide", "new.csv", "--proba", "s", *LABELS, "-o", "o.csv"))
     assert line.startswith("old.csv: ")
     assert message in line
@@ -443,7 +445,7 @@ def test_labelled_files_that_are_wrong_are_refused(places, data, message):
 def test_new_scores_must_be_finite(places, monkeypatch, bad, large):
     if large:
         monkeypatch.setattr("bestcut.cli._decide.LARGE", -1)
-    (places / "new.csv").write_text(f"a,s,yhat\n1,0.5,1\n1,{bad},0\n")
+    (places / "new.csv").write_text(f"a,s,yhat\n1,0.5,1\n1,{bad},0\n", encoding="utf-8")
     groups = ["decide", "--group-by", "yhat"]
     for command in (["decide"], groups, ["expect", "--pred", "yhat"], ["compare"]):
         name, *more = command

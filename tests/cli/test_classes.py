@@ -21,8 +21,8 @@ P = np.array(
 
 @pytest.fixture
 def files(folder):
-    (folder / "animals.csv").write_text(ANIMALS)
-    (folder / "tags.csv").write_text(TAGS)
+    (folder / "animals.csv").write_text(ANIMALS, encoding="utf-8")
+    (folder / "tags.csv").write_text(TAGS, encoding="utf-8")
     return folder
 
 
@@ -82,7 +82,7 @@ def test_every_format_holds_the_classes(files, kind, target):
     table = pl.read_csv("animals.csv").rename({"dog": 'a "dog", big'})
 
     def read_text(path, **settings):  # polars leaves quotes of names as they are
-        with open(path, newline="") as file:
+        with open(path, newline="", encoding="utf-8") as file:
             return pl.DataFrame(list(csv.DictReader(file, **settings)))
 
     write = {
@@ -131,7 +131,7 @@ def test_people_are_shown_some_classes_and_machines_all(files):
     names = [f"c{i}" for i in range(32)]
     row = ",".join(["0.03125"] * 32)
     file = files / "many.csv"
-    file.write_text(",".join(names) + f"\n{row}\n{row}\n")
+    file.write_text(",".join(names) + f"\n{row}\n{row}\n", encoding="utf-8")
     run = call("decide", file, "--classes", ",".join(names))
     assert run.stderr.splitlines()[-2].split()[0] == "c29"
     assert run.stderr.endswith("and 2 more; --json prints all\n")

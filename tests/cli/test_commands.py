@@ -52,8 +52,8 @@ COMMANDS = {
 def test_the_command_writes_what_its_golden_file_says(command, folder):
     text = ""
     if command == "decide":
-        (folder / "animals.csv").write_text(ANIMALS)
-        (folder / "tags.csv").write_text(TAGS)
+        (folder / "animals.csv").write_text(ANIMALS, encoding="utf-8")
+        (folder / "tags.csv").write_text(TAGS, encoding="utf-8")
     for line in COMMANDS[command]:
         run = shell(line, folder)
         err = re.sub("^", "2> ", run.stderr.decode().rstrip("\n"), flags=re.MULTILINE)
@@ -124,7 +124,7 @@ def test_an_interrupted_command_says_so_and_leaves_nothing(folder, number, statu
     os.mkfifo(folder / "slow.csv")
     line = [BIN / "bestcut", "decide", "slow.csv", "--proba", "p", "-o", "out.csv"]
     with subprocess.Popen(
-        line, cwd=folder, env=environment(), stderr=subprocess.PIPE, text=True
+        line, cwd=folder, env=environment(), stderr=subprocess.PIPE, encoding="utf-8"
     ) as process:
         # Unbuffered: closing has nothing left to write to a command that has ended.
         with open(folder / "slow.csv", "wb", buffering=0) as file:
@@ -154,7 +154,7 @@ def test_unknown_commands_are_one_line_too():
 def test_what_happens_while_packages_are_loaded_is_one_line(
     tmp_path, error, status, line
 ):
-    (tmp_path / "polars.py").write_text(f"raise {error}")
+    (tmp_path / "polars.py").write_text(f"raise {error}", encoding="utf-8")
     run = shell("bestcut metrics", tmp_path, PYTHONPATH=str(tmp_path))
     assert run.returncode == status
     assert run.stderr.decode() == f"bestcut: {line}\n"

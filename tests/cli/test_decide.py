@@ -186,7 +186,7 @@ def test_wrong_options_are_one_line_on_standard_error(folder, options, message):
 def large(tmp_path):
     """Return a folder with a CSV that is large, as its few rows are long."""
     rows = ["0.9", "0.1", "0.4", "0.35"] * 20
-    with open(tmp_path / "large.csv", "w") as file:
+    with open(tmp_path / "large.csv", "w", encoding="utf-8") as file:
         file.write("p,text\n")
         for p in rows:
             file.write(f"{p},{'x' * 2**20}\n")
@@ -213,7 +213,10 @@ def test_a_large_file_is_streamed_and_a_terminal_shows_how_far(large):
     assert facts["positive"] == one.n_positive
     assert facts["rows"] == p.size
     assert b"Copying the rows" in shown
-    marks = [line[-2:] for line in (folder / "out.csv").read_text().splitlines()[1:]]
+    marks = [
+        line[-2:]
+        for line in (folder / "out.csv").read_text(encoding="utf-8").splitlines()[1:]
+    ]
     assert marks == [f",{mark:d}" for mark in one.labels]
 
 
@@ -234,7 +237,7 @@ def test_a_large_file_that_is_interrupted_leaves_no_part(large):
     folder, _ = large
     line = [BIN / "bestcut", "decide", "large.csv", "--proba", "p", "-o", "out.csv"]
     with subprocess.Popen(
-        line, cwd=folder, env=environment(), stderr=subprocess.PIPE, text=True
+        line, cwd=folder, env=environment(), stderr=subprocess.PIPE, encoding="utf-8"
     ) as process:
         while len(os.listdir(folder)) == 1:  # until the copy has begun
             assert process.poll() is None

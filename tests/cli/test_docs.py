@@ -38,7 +38,7 @@ def test_commands_do_what_the_page_shows(tmp_path, monkeypatch):
         "labelled.csv",
     )
     for name, example in zip(names, examples, strict=True):
-        (tmp_path / name).write_text(example)
+        (tmp_path / name).write_text(example, encoding="utf-8")
     blocks = BLOCK.findall(text)
     found = [transcript(block, tmp_path) for block in blocks]
     if os.environ.get("BESTCUT_GOLDEN") == "write":

@@ -31,11 +31,11 @@ def test_expect_says_what_the_library_says(folder):
 
 def test_labels_may_be_words(tmp_path):
     file = tmp_path / "x.csv"
-    file.write_text("p,y\n0.9,TRUE\n0.2, false\n0.4,1.0\n")
+    file.write_text("p,y\n0.9,TRUE\n0.2, false\n0.4,1.0\n", encoding="utf-8")
     run = call("expect", file, "--proba", "p", "--pred", "y", "--json")
     (row,) = json.loads(run.stdout)["scores"]
     assert row["expected"] == bestcut.expected_score([0.9, 0.2, 0.4], [1, 0, 1], "f1")
-    file.write_text("p,y\n0.9,yes\n")
+    file.write_text("p,y\n0.9,yes\n", encoding="utf-8")
     run = call("expect", file, "--proba", "p", "--pred", "y")
     assert "column 'y', row 1: 'yes' is not a label" in complaint(run)
 
@@ -82,7 +82,7 @@ def test_a_threshold_is_a_probability(folder, threshold):
 
 
 def test_zero_division_is_that_of_all_metrics(tmp_path):
-    (tmp_path / "x.csv").write_text("p,y\n0.1,0\n0.02,0\n")
+    (tmp_path / "x.csv").write_text("p,y\n0.1,0\n0.02,0\n", encoding="utf-8")
     line = [tmp_path / "x.csv", "--proba", "p", "--zero-division"]
     for value in (0.0, 1.0):
         f1 = bestcut.metrics.FBeta(zero_division=value)
@@ -141,7 +141,7 @@ def test_check_uses_the_value_of_zero_division():
 def test_money_is_written_as_people_do(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "79")
     rows = "".join(f"{p},1\n" for p in (0.83, 0.41, 0.12, 0.07, 0.11, 0.35))
-    (tmp_path / "x.csv").write_text("p,y\n" + rows)
+    (tmp_path / "x.csv").write_text("p,y\n" + rows, encoding="utf-8")
     line = ["expect", tmp_path / "x.csv", "--proba", "p", "--pred", "y", "--label", "y"]
     metrics = "1250000*tp - 400000*fp,0.001*tp,tp*tp*1000,f1"
     words = call(*line, "--metric", metrics).stdout.split()
@@ -151,7 +151,7 @@ def test_money_is_written_as_people_do(tmp_path, monkeypatch):
 
 
 def test_numbers_are_folded_only_where_there_is_no_room(tmp_path, monkeypatch):
-    (tmp_path / "x.csv").write_text("p,y\n0.5,1\n0.5,0\n")
+    (tmp_path / "x.csv").write_text("p,y\n0.5,1\n0.5,0\n", encoding="utf-8")
     line = ["expect", tmp_path / "x.csv", "--proba", "p", "--pred", "y"]
     line += ["--metric", "1250000000*tp - 400000000*fp + 400000000*fn"]
     monkeypatch.setenv("COLUMNS", "64")

@@ -56,9 +56,9 @@ def test_blank_lines_at_the_end_stay_there(tmp_path):
 
 
 def test_the_name_of_the_column_is_quoted_if_it_must_be(tmp_path):
-    (tmp_path / "x.csv").write_text("p\n0.5\n")
+    (tmp_path / "x.csv").write_text("p\n0.5\n", encoding="utf-8")
     out = decide(tmp_path / "x.csv", tmp_path / "y.csv", "--name", 'a "b", c')
-    assert out.read_text() == 'p,"a ""b"", c"\n0.5,1\n'
+    assert out.read_text(encoding="utf-8") == 'p,"a ""b"", c"\n0.5,1\n'
 
 
 @pytest.mark.usefixtures("any_size_of_pieces")
@@ -143,7 +143,7 @@ def test_ndjson_keeps_every_byte(tmp_path):
 
 
 def test_ndjson_that_spans_lines_is_refused(tmp_path):
-    (tmp_path / "x.ndjson").write_text('{"p":\n0.5}\n')
+    (tmp_path / "x.ndjson").write_text('{"p":\n0.5}\n', encoding="utf-8")
     run = call("decide", tmp_path / "x.ndjson", "--proba", "p")
     assert "x.ndjson: cannot be read as ndjson" in complaint(run)
 
@@ -152,7 +152,8 @@ def test_a_text_file_becomes_a_typed_one_only_where_nothing_is_lost(tmp_path):
     (tmp_path / "x.csv").write_text(
         "p,code,n,x,long,empty,date,mixed\n"
         "0.50,007,1,1,12345678901234567890,,2024-02-29,1\n"
-        "0.10,10,-2,2.5,1,,2024-03-01,a\n"
+        "0.10,10,-2,2.5,1,,2024-03-01,a\n",
+        encoding="utf-8",
     )
     out = decide(tmp_path / "x.csv", tmp_path / "y.parquet")
     rows = pl.read_parquet(out).to_dicts()
@@ -168,24 +169,28 @@ def test_a_text_file_becomes_a_typed_one_only_where_nothing_is_lost(tmp_path):
         "decision": 1,
     }
     out = decide(tmp_path / "x.csv", tmp_path / "y.tsv")
-    assert out.read_text() == (
+    assert out.read_text(encoding="utf-8") == (
         "p\tcode\tn\tx\tlong\tempty\tdate\tmixed\tdecision\n"
         "0.50\t007\t1\t1\t12345678901234567890\t\t2024-02-29\t1\t1\n"
         "0.10\t10\t-2\t2.5\t1\t\t2024-03-01\ta\t0\n"
     )
     out = decide(tmp_path / "x.csv", tmp_path / "y.ndjson")
-    assert json.loads(out.read_text().splitlines()[0]) == rows[0]
+    assert json.loads(out.read_text(encoding="utf-8").splitlines()[0]) == rows[0]
     out = decide(out, tmp_path / "z.csv", "--name", "again")
-    assert out.read_text().splitlines()[0].endswith(",mixed,decision,again")
+    assert (
+        out.read_text(encoding="utf-8")
+        .splitlines()[0]
+        .endswith(",mixed,decision,again")
+    )
 
 
 def test_what_a_format_cannot_hold_is_refused(tmp_path):
-    (tmp_path / "x.ndjson").write_text('{"p":0.5,"x":[1]}\n')
+    (tmp_path / "x.ndjson").write_text('{"p":0.5,"x":[1]}\n', encoding="utf-8")
     run = call(
         "decide", tmp_path / "x.ndjson", "--proba", "p", "-o", tmp_path / "y.csv"
     )
     assert "cannot be written as csv" in complaint(run)
-    (tmp_path / "x.csv").write_text("p,a,a\n0.5,1,2\n")
+    (tmp_path / "x.csv").write_text("p,a,a\n0.5,1,2\n", encoding="utf-8")
     run = call(
         *["decide", tmp_path / "x.csv", "--proba", "p", "-o", tmp_path / "y.parquet"]
     )
@@ -205,7 +210,7 @@ def test_pipes_and_gzip_by_the_real_entry_point(tmp_path):
     assert run.returncode == 0, run.stderr
     once = call("decide", tmp_path / "scores.csv", "--proba", "p").stdout_bytes
     assert gzip.decompress((tmp_path / "out.csv.gz").read_bytes()) == once
-    facts = json.loads((tmp_path / "facts.json").read_text())
+    facts = json.loads((tmp_path / "facts.json").read_text(encoding="utf-8"))
     (row,) = json.loads(run.stdout)["scores"]
     assert row["expected"] == pytest.approx(facts["expected_score"], rel=1e-12)
     # The same input gives the same file: no time, no name in it.
@@ -215,7 +220,7 @@ def test_pipes_and_gzip_by_the_real_entry_point(tmp_path):
 
 def test_a_reader_that_stops_early_is_no_error(tmp_path):
     rows = "".join(f"{i},0.5\n" for i in range(30_000))
-    (tmp_path / "x.csv").write_text("id,p\n" + rows)
+    (tmp_path / "x.csv").write_text("id,p\n" + rows, encoding="utf-8")
     run = shell("bestcut decide x.csv --proba p | head -n 1", tmp_path)
     assert run.stdout == b"id,p,decision\n"
     assert b"Traceback" not in run.stderr
@@ -226,13 +231,13 @@ def test_a_reader_that_stops_early_is_no_error(tmp_path):
 
 
 def test_an_existing_file_is_replaced_with_its_mode_kept(tmp_path):
-    (tmp_path / "x.csv").write_text("p\n0.5\n")
-    (tmp_path / "y.csv").write_text("old")
+    (tmp_path / "x.csv").write_text("p\n0.5\n", encoding="utf-8")
+    (tmp_path / "y.csv").write_text("old", encoding="utf-8")
     (tmp_path / "y.csv").chmod(0o600)
     (tmp_path / "link.csv").symlink_to("y.csv")
     decide(tmp_path / "x.csv", tmp_path / "link.csv")
     assert (tmp_path / "link.csv").is_symlink()
-    assert (tmp_path / "y.csv").read_text() == "p,decision\n0.5,1\n"
+    assert (tmp_path / "y.csv").read_text(encoding="utf-8") == "p,decision\n0.5,1\n"
     assert stat.S_IMODE((tmp_path / "y.csv").stat().st_mode) == 0o600
     mask = os.umask(0)
     os.umask(mask)
@@ -241,6 +246,6 @@ def test_an_existing_file_is_replaced_with_its_mode_kept(tmp_path):
 
 
 def test_a_device_is_written_to_and_stays_a_device(tmp_path):
-    (tmp_path / "x.csv").write_text("p\n0.5\n")
+    (tmp_path / "x.csv").write_text("p\n0.5\n", encoding="utf-8")
     decide(tmp_path / "x.csv", os.devnull, "--format", "csv")
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)

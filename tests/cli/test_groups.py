@@ -30,7 +30,7 @@ BASKETS = [[0.83, 0.41, 0.12], [0.07, 0.11], [0.0], [0.35, 0.31, 0.05]]
 
 @pytest.fixture
 def pairs(tmp_path, monkeypatch):
-    (tmp_path / "pairs.csv").write_text(PAIRS)
+    (tmp_path / "pairs.csv").write_text(PAIRS, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return ["decide", "pairs.csv", "--proba", "p", "--group-by", "order"]
 
@@ -88,7 +88,9 @@ def test_money_is_summed_over_groups(pairs):
 
 def test_many_groups_have_no_interval(tmp_path, monkeypatch):
     monkeypatch.setattr("bestcut.cli._printing._CONVOLVED", 3)
-    (tmp_path / "x.csv").write_text("p,g\n0.5,a\n0.5,b\n0.5,c\n0.5,d\n")
+    (tmp_path / "x.csv").write_text(
+        "p,g\n0.5,a\n0.5,b\n0.5,c\n0.5,d\n", encoding="utf-8"
+    )
     line = ["decide", tmp_path / "x.csv", "--proba", "p", "--group-by", "g"]
     assert "90%" not in call(*line, "--summary-only").stdout
 
@@ -179,7 +181,7 @@ def test_keys_keep_their_type(pairs, tmp_path):
 
 
 def test_labels_of_documents_are_collected_too(tmp_path):
-    (tmp_path / "tags.csv").write_text(TAGS)
+    (tmp_path / "tags.csv").write_text(TAGS, encoding="utf-8")
     line = ["decide", tmp_path / "tags.csv", "--proba", "p", "--group-by", "document"]
     more = ["--per-group", "2", "--average-by", "tag", "--collect", "tag"]
     assert call(*line, *more).stdout == (
@@ -188,7 +190,7 @@ def test_labels_of_documents_are_collected_too(tmp_path):
 
 
 def test_no_rows_make_no_lines(tmp_path):
-    (tmp_path / "x.csv").write_text("p,g,id\n")
+    (tmp_path / "x.csv").write_text("p,g,id\n", encoding="utf-8")
     line = ["decide", tmp_path / "x.csv", "--proba", "p", "--group-by", "g"]
     for more in ([], ["--none-beside"]):
         assert call(*line, "--collect", "id", *more).stdout == "g,decision\n"
@@ -230,7 +232,7 @@ def test_what_cannot_be_collected_is_refused(pairs, options, message):
     ],
 )
 def test_values_that_cannot_be_joined_are_refused(pairs, tmp_path, cell, message):
-    (tmp_path / "pairs.csv").write_text(PAIRS.replace("soap", cell))
+    (tmp_path / "pairs.csv").write_text(PAIRS.replace("soap", cell), encoding="utf-8")
     assert message in complaint(call(*pairs, "--collect", "product", "-o", "out.csv"))
     assert not (tmp_path / "out.csv").exists()
 

@@ -103,7 +103,7 @@ def test_an_odd_file_is_read_rightly(data, result):
 
 @pytest.mark.parametrize("command", ["expect", "compare"])
 def test_no_rows_are_no_trouble(tmp_path, command):
-    (tmp_path / "x.csv").write_text("p,y\n")
+    (tmp_path / "x.csv").write_text("p,y\n", encoding="utf-8")
     options = ["--pred", "y", "--label", "y"] if command == "expect" else []
     assert call(command, tmp_path / "x.csv", "--proba", "p", *options).exit_code == 0
 
@@ -129,13 +129,13 @@ def test_other_formats_are_refused_clearly_too(tmp_path, name, data, message):
 
 
 def test_groups_must_be_named(tmp_path):
-    (tmp_path / "x.csv").write_text("p,g\n0.5,a\n0.5,\n")
+    (tmp_path / "x.csv").write_text("p,g\n0.5,a\n0.5,\n", encoding="utf-8")
     run = call("decide", tmp_path / "x.csv", "--proba", "p", "--group-by", "g")
     assert "column 'g', row 2: the group is missing" in complaint(run)
 
 
 def test_labels_must_be_labels(tmp_path):
-    (tmp_path / "x.ndjson").write_text('{"p":0.5,"y":[1]}\n')
+    (tmp_path / "x.ndjson").write_text('{"p":0.5,"y":[1]}\n', encoding="utf-8")
     run = call("expect", tmp_path / "x.ndjson", "--proba", "p", "--pred", "y")
     assert "column 'y' holds List(Int64)" in complaint(run)
 
@@ -154,18 +154,18 @@ def test_a_single_line_of_70_mb(tmp_path):
 
 def test_the_output_may_not_be_the_input(tmp_path):
     file = tmp_path / "x.csv"
-    file.write_text("p\n0.5\n")
+    file.write_text("p\n0.5\n", encoding="utf-8")
     (tmp_path / "link.csv").symlink_to(file)
     os.link(file, tmp_path / "hard.csv")
     for name in ("x.csv", "link.csv", "hard.csv"):
         run = call("decide", file, "--proba", "p", "-o", tmp_path / name)
         assert "is the input itself. Write to another file." in complaint(run)
-    assert file.read_text() == "p\n0.5\n"
+    assert file.read_text(encoding="utf-8") == "p\n0.5\n"
 
 
 def test_bad_files_and_places_by_the_real_entry_point(tmp_path):
-    (tmp_path / "x.csv").write_text("p\n0.5\nmany\n")
-    (tmp_path / "ok.csv").write_text("p\n0.5\n")
+    (tmp_path / "x.csv").write_text("p\n0.5\nmany\n", encoding="utf-8")
+    (tmp_path / "ok.csv").write_text("p\n0.5\n", encoding="utf-8")
     for line, message in {
         "bestcut decide x.csv --proba p -o out.csv": "x.csv: column 'p', row 2: 'many' "
         "is not a number. Fill it or delete the row.",
@@ -189,7 +189,7 @@ def test_bad_files_and_places_by_the_real_entry_point(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
 def test_an_unreadable_file_is_named(tmp_path):
-    (tmp_path / "x.csv").write_text("p\n0.5\n")
+    (tmp_path / "x.csv").write_text("p\n0.5\n", encoding="utf-8")
     (tmp_path / "x.csv").chmod(0)
     run = call("decide", tmp_path / "x.csv", "--proba", "p")
     assert "cannot be read (Permission denied)" in complaint(run)
@@ -210,13 +210,15 @@ def assert_nothing_is_kept(run, folder):
     (line,) = run.stderr.decode().splitlines()
     assert "out: could not be written (" in line
     assert os.listdir(folder) == ["out"]
-    assert (folder / "out").read_text() == "old"
+    assert (folder / "out").read_text(encoding="utf-8") == "old"
 
 
 @pytest.fixture(params=["csv", "parquet"])
 def large(tmp_path, request):
     """Return a file of some 200 kB, and a folder with an older result."""
-    (tmp_path / "x.csv").write_text("id,p\n" + "1234567890,0.5\n" * 14_000)
+    (tmp_path / "x.csv").write_text(
+        "id,p\n" + "1234567890,0.5\n" * 14_000, encoding="utf-8"
+    )
     folder = tmp_path / "place"
     folder.mkdir()
     if request.param == "parquet":
@@ -227,7 +229,7 @@ def large(tmp_path, request):
 
 def test_a_file_that_may_not_grow_leaves_the_old_one(large):
     source, folder = large
-    (folder / "out").write_text("old")
+    (folder / "out").write_text("old", encoding="utf-8")
     line = f"ulimit -f 8; bestcut decide '{source}' --proba p -o out"
     line += f" --format {source.suffix[1:]}"
     assert_nothing_is_kept(shell(line, folder), folder)
@@ -240,7 +242,7 @@ def test_a_full_disk_leaves_the_old_file(large):
     if mount is None or subprocess.run(command, capture_output=True).returncode:
         pytest.skip("a small disk cannot be mounted here")
     try:
-        (folder / "out").write_text("old")
+        (folder / "out").write_text("old", encoding="utf-8")
         line = f"bestcut decide '{source}' --proba p -o out"
         line += f" --format {source.suffix[1:]}"
         assert_nothing_is_kept(shell(line, folder), folder)

@@ -165,6 +165,6 @@ def test_a_missing_package_is_named(folder, monkeypatch):
 
 
 def test_the_last_report_stays_if_a_new_one_fails(folder):
-    (folder / "r.html").write_text("old")
+    (folder / "r.html").write_text("old", encoding="utf-8")
     complaint(call("report", "scores.csv", "--proba", "note", "-o", "r.html"))
-    assert (folder / "r.html").read_text() == "old"
+    assert (folder / "r.html").read_text(encoding="utf-8") == "old"

@@ -98,7 +98,7 @@ def test_a_csv_may_be_separated_otherwise_and_stays_so(tmp_path, mark, end):
     ],
 )
 def test_the_comma_is_given_up_only_where_it_is_not_meant(tmp_path, text, columns):
-    (tmp_path / "x.csv").write_text(text)
+    (tmp_path / "x.csv").write_text(text, encoding="utf-8")
     run = call("decide", tmp_path / "x.csv", "--proba", "no")
     assert f"the columns are: {', '.join(columns)}." in complaint(run)
 
@@ -113,7 +113,7 @@ def test_one_column_in_the_place_of_several_is_noticed(place):
 
 
 def test_a_decimal_comma_is_named(tmp_path):
-    (tmp_path / "x.csv").write_text("id;p\n1;0,5\n")
+    (tmp_path / "x.csv").write_text("id;p\n1;0,5\n", encoding="utf-8")
     run = call("decide", tmp_path / "x.csv", "--proba", "p")
     assert "'0,5' is not a number. Write decimals with a point." in complaint(run)
 
@@ -133,7 +133,7 @@ def test_a_key_that_occurs_twice_is_refused(tmp_path, key):
 
 
 def test_a_key_that_is_not_used_may_occur_twice_unless_rows_are_converted(tmp_path):
-    (tmp_path / "x.ndjson").write_text('{"p":0.5,"a":1,"a":2}\n')
+    (tmp_path / "x.ndjson").write_text('{"p":0.5,"a":1,"a":2}\n', encoding="utf-8")
     line = ["decide", tmp_path / "x.ndjson", "--proba", "p"]
     assert call(*line).stdout == '{"p":0.5,"a":1,"a":2,"decision":1}\n'
     run = call(*line, "-o", tmp_path / "y.csv")
@@ -218,7 +218,7 @@ def test_rows_on_a_terminal_have_no_bar_among_them(place):
     ],
 )
 def test_a_closed_standard_output_is_named(place, command):
-    (place / "x.csv").write_text("id,p\n1,0.9\n0,0.1\n")
+    (place / "x.csv").write_text("id,p\n1,0.9\n0,0.1\n", encoding="utf-8")
     run = shell(f"bestcut {command} >&-", place)
     assert run.returncode == 2
     assert run.stderr.decode() == (
@@ -255,7 +255,7 @@ def test_no_name_is_no_file(place):
 
 def test_a_reader_that_stops_early_sees_no_traceback(place):
     rows = "".join(f"{i},0.5\n" for i in range(30_000))
-    (place / "big.csv").write_text("id,p\n" + rows)
+    (place / "big.csv").write_text("id,p\n" + rows, encoding="utf-8")
     command = "bestcut decide big.csv --proba p --group-by id --collect id"
     run = shell(f"{command} | head -n 1", place)
     assert run.stdout.count(b"\n") == 1
@@ -279,12 +279,14 @@ CONVERTED = (
     ids=["first", "first, converted", "later, converted"],
 )
 def test_ctrl_c_while_packages_are_loaded_is_one_line(tmp_path, package, statement):
-    (tmp_path / f"{package}.py").write_text(f"import os, signal\n{statement}\n")
+    (tmp_path / f"{package}.py").write_text(
+        f"import os, signal\n{statement}\n", encoding="utf-8"
+    )
     run = subprocess.run(
         [*COMMAND, "metrics"],
         env=environment(PYTHONPATH=os.pathsep.join([str(tmp_path), str(SRC.parent)])),
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
     )
     assert run.returncode == 130
@@ -295,7 +297,7 @@ def test_ctrl_c_at_any_moment_shows_no_traceback(place):
     line = [*COMMAND, "decide", "x.csv", "--proba", "p", "-o", "y.csv"]
     for delay in (0.15, 0.4):
         with subprocess.Popen(
-            line, cwd=place, env=environment(), stderr=subprocess.PIPE, text=True
+            line, cwd=place, env=environment(), stderr=subprocess.PIPE, encoding="utf-8"
         ) as process:
             time.sleep(delay)
             process.send_signal(signal.SIGINT)
@@ -305,6 +307,6 @@ def test_ctrl_c_at_any_moment_shows_no_traceback(place):
 
 
 def test_the_script_runs_what_the_tests_run():
-    text = (SRC.parents[1] / "pyproject.toml").read_text()
+    text = (SRC.parents[1] / "pyproject.toml").read_text(encoding="utf-8")
     assert 'bestcut = "bestcut_command:main"' in text
     assert (BIN / "bestcut").exists()

@@ -26,7 +26,7 @@ UTILITY = RowUtility(tp=AMOUNT, fp=-5.0, name=FORMULA)
 
 @pytest.fixture
 def payments(tmp_path, monkeypatch):
-    (tmp_path / "payments.csv").write_text(PAYMENTS)
+    (tmp_path / "payments.csv").write_text(PAYMENTS, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -98,7 +98,7 @@ def test_scores_may_be_calibrated_first(payments):
     score = rng.random(300)
     label = (rng.random(300) < score).astype(int)
     lines = [f"{s},{y}" for s, y in zip(score, label, strict=True)]
-    (payments / "old.csv").write_text("\n".join(["p,y", *lines]))
+    (payments / "old.csv").write_text("\n".join(["p,y", *lines]), encoding="utf-8")
     labels = ["--calibrate", "old.csv", "--calibrate-label", "y"]
     run = decide(FORMULA, "--json", *labels)
     facts = json.loads(run.stderr)
@@ -133,7 +133,7 @@ def test_a_formula_that_does_not_work_is_named(payments, formula, words):
 @pytest.mark.parametrize("bad", ["", "inf", "nan", "12,5"])
 def test_an_amount_that_is_no_finite_number_is_named(payments, bad):
     text = PAYMENTS.replace("120.00", f'"{bad}"')
-    (payments / "payments.csv").write_text(text)
+    (payments / "payments.csv").write_text(text, encoding="utf-8")
     line = complaint(decide(FORMULA))
     assert line.startswith("payments.csv: column 'amount', row 3: ")
 

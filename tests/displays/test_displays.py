@@ -219,7 +219,9 @@ def test_the_gallery_shows_every_display():
     text = (ROOT / "docs" / "guides" / "displays.md").read_text(encoding="utf-8")
     for name in displays.__all__:
         assert f"`{name}`" in text
-    script = (ROOT / "docs" / "figures" / "displays_gallery.py").read_text()
+    script = (ROOT / "docs" / "figures" / "displays_gallery.py").read_text(
+        encoding="utf-8"
+    )
     pictures = set(re.findall(r"^def (\w+)\(ax\)", script, re.MULTILINE))
     assert set(re.findall(r"figures/displays_(\w+)\.png", text)) == pictures
 

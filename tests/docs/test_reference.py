@@ -33,18 +33,20 @@ def listed(text):
 
 def test_every_public_name_is_listed_once():
     pages = sorted(REFERENCE.glob("*.rst"))
-    found = Counter(name for page in pages for name in listed(page.read_text()))
+    found = Counter(
+        name for page in pages for name in listed(page.read_text(encoding="utf-8"))
+    )
     assert found == Counter(list(docstrings.public_names()))
 
 
 def test_no_list_of_a_page_is_overlooked():
     for page in REFERENCE.glob("*.rst"):
-        text = page.read_text()
+        text = page.read_text(encoding="utf-8")
         assert len(BLOCK.findall(text)) == text.count(".. autosummary::"), page.name
 
 
 def test_every_page_is_in_the_index():
-    index = (REFERENCE / "index.rst").read_text()
+    index = (REFERENCE / "index.rst").read_text(encoding="utf-8")
     for page in REFERENCE.glob("*.rst"):
         if page.stem != "index":
             assert f":doc:`{page.stem}`" in index

@@ -81,7 +81,7 @@ def test_a_scan_is_calibrated_as_well(tmp_path):
 
 
 def test_scores_beyond_the_labels_are_a_warning_that_names_the_column(tmp_path):
-    (tmp_path / "x.csv").write_text("s\n0.1\n99\n")
+    (tmp_path / "x.csv").write_text("s\n0.1\n99\n", encoding="utf-8")
     files = tmp_path / "x.csv", tmp_path / "out.csv"
     message = r"x.csv: 1 of 2 entries of column 's' \(50.0%\) are outside the labelled"
     with pytest.warns(UserWarning, match=message) as caught:
@@ -109,12 +109,12 @@ def test_what_is_wrong_is_refused_before_anything_is_written(scores, tmp_path):
         bestcut.decide_file(*files, proba="p", calibration=CALIBRATION)
     with pytest.raises(bestcut.FileError, match="already has a column 'id'"):
         bestcut.decide_file(*files, proba="s", name="id", calibration=CALIBRATION)
-    scores.write_text("s\n-1\n")
+    scores.write_text("s\n-1\n", encoding="utf-8")
     with pytest.raises(bestcut.FileError, match="row 1: -1 is not a probability"):
         bestcut.decide_file(*files, proba="s", goal=bestcut.goals.Quantile(0.1))
     with pytest.raises(TypeError, match="`goal` must be one of"):
         bestcut.decide_file(*files, proba="s", goal="mean")
-    scores.write_text("s\n1\ninf\n")
+    scores.write_text("s\n1\ninf\n", encoding="utf-8")
     message = (
         "new.csv: column 's', row 2: inf is not a finite number. Fill it or delete"
     )

@@ -36,18 +36,18 @@ except KeyboardInterrupt:
 def test_an_interrupted_copy_leaves_the_old_file(tmp_path, name):
     source = write(table([0.5, 0.25] * 300), tmp_path / f"x.{name}")
     output = tmp_path / f"y.{name}"
-    output.write_text("old")
+    output.write_text("old", encoding="utf-8")
     command = [sys.executable, "-c", INTERRUPTED, str(source), str(output)]
-    run = subprocess.run(command, capture_output=True, text=True)
+    run = subprocess.run(command, capture_output=True, encoding="utf-8")
     assert (run.stdout, run.stderr) == ("interrupted\n", "")
     assert sorted(os.listdir(tmp_path)) == [f"x.{name}", f"y.{name}"]
-    assert output.read_text() == "old"
+    assert output.read_text(encoding="utf-8") == "old"
 
 
 @pytest.mark.parametrize("name", EACH_WAY)
 def test_a_full_disk_leaves_the_old_file(tmp_path, name):
     source = write(table(np.tile([0.5, 0.25], 20_000)), tmp_path / f"x.{name}")
-    (tmp_path / f"y.{name}").write_text("old")
+    (tmp_path / f"y.{name}").write_text("old", encoding="utf-8")
     code = (
         "import resource, sys, bestcut\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
@@ -55,8 +55,8 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, name):
         "except bestcut.FileError as error: print(error)\n"
     )
     command = [sys.executable, "-c", code, str(source), str(tmp_path / f"y.{name}")]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     assert f"y.{name}: could not be written (" in run.stdout
     assert "No file was written. Choose another place with `output`." in run.stdout
     assert sorted(os.listdir(tmp_path)) == [f"x.{name}", f"y.{name}"]
-    assert (tmp_path / f"y.{name}").read_text() == "old"
+    assert (tmp_path / f"y.{name}").read_text(encoding="utf-8") == "old"

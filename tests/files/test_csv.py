@@ -61,7 +61,9 @@ def test_a_header_without_rows_is_a_file_without_decisions(
 @pytest.mark.usefixtures("small_batches")
 def test_codes_and_empty_cells_become_numbers_only_where_nothing_is_lost(tmp_path):
     rows = "".join(f"0.{i % 9}1,{i},{i:03},,x\n" for i in range(40))
-    (tmp_path / "x.csv").write_text("p,n,code,none,late\n" + rows + "0.5,7.5,1,,9\n")
+    (tmp_path / "x.csv").write_text(
+        "p,n,code,none,late\n" + rows + "0.5,7.5,1,,9\n", encoding="utf-8"
+    )
     decide_file(tmp_path / "x.csv", tmp_path / "y.parquet", proba="p")
     found = pl.read_parquet(tmp_path / "y.parquet")
     kinds = {"p": pl.Float64, "n": pl.Float64, "decision": pl.Int8}

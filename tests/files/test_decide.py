@@ -224,7 +224,9 @@ def test_without_polars_the_extra_is_named():
         "import bestcut\n"
         "bestcut.decide_file('x.csv', 'y.csv', proba='p')\n"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8"
+    )
     assert run.stderr.splitlines()[-1].endswith(
         "ImportError: decide_file needs polars: pip install 'bestcut[files]'"
     )

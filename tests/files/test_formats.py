@@ -43,7 +43,7 @@ def test_every_format_has_an_ending_in_the_tests():
 
 
 def test_an_ending_that_the_tests_do_not_know_is_not_taken_for_another(tmp_path):
-    (tmp_path / "x.new").write_text('{"p":0.5}')
+    (tmp_path / "x.new").write_text('{"p":0.5}', encoding="utf-8")
     with pytest.raises(NotImplementedError, match=r"reads and writes '\.new'"):
         read(tmp_path / "x.new")
     with pytest.raises(NotImplementedError, match=r"reads and writes '\.new'"):

@@ -21,7 +21,7 @@ def test_the_output_may_not_be_the_input(tmp_path):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "full"), MemoryError])
 def test_what_goes_wrong_while_writing_leaves_the_old_file(tmp_path, error):
-    (tmp_path / "y.csv").write_text("old")
+    (tmp_path / "y.csv").write_text("old", encoding="utf-8")
 
     def write():
         with atomic(str(tmp_path / "y.csv")) as file:
@@ -31,7 +31,7 @@ def test_what_goes_wrong_while_writing_leaves_the_old_file(tmp_path, error):
     with pytest.raises((KeyboardInterrupt, FileError, MemoryError)):
         write()
     assert os.listdir(tmp_path) == ["y.csv"]
-    assert (tmp_path / "y.csv").read_text() == "old"
+    assert (tmp_path / "y.csv").read_text(encoding="utf-8") == "old"
 
 
 def test_an_interruption_while_the_file_is_made_leaves_nothing(tmp_path, monkeypatch):

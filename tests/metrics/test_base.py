@@ -178,7 +178,7 @@ def test_what_a_solver_requires_are_traits():
 
 
 def test_the_page_for_contributors_lists_the_traits():
-    page = (ROOT / "CONTRIBUTING.md").read_text()
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert [trait.name for trait in Trait if f"`{trait.name}`" not in page] == []
 
 

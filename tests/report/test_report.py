@@ -303,7 +303,7 @@ def test_the_same_input_gives_the_same_bytes():
         "print(hashlib.sha256(page).hexdigest())"
     )
     run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
     )
     here = make_report([0.9, 0.4, 0.1]).html().encode()
     assert run.stdout.strip() == hashlib.sha256(here).hexdigest()

@@ -116,10 +116,11 @@ def decide_file(
     >>> import bestcut
     >>> folder = tempfile.TemporaryDirectory()
     >>> scores, decided = Path(folder.name, "in.csv"), Path(folder.name, "out.csv")
-    >>> _ = scores.write_text("id,p\n001,0.7\n002,0.1\n003,0.4\n004,0.35\n")
+    >>> table = "id,p\n001,0.7\n002,0.1\n003,0.4\n004,0.35\n"
+    >>> _ = scores.write_text(table, encoding="utf-8")
     >>> bestcut.decide_file(scores, decided, proba="p").n_positive
     3
-    >>> print(decided.read_text(), end="")
+    >>> print(decided.read_text(encoding="utf-8"), end="")
     id,p,decision
     001,0.7,1
     002,0.1,0
