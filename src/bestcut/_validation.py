@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bestcut import _errors as errors
 from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
 
+_MOST = int(np.iinfo(np.int64).max)  # instances that a problem may have
 _LARGEST = 1e150  # so that a product of two is still finite
 _SUM_OF_TWO = 1e-5  # two classes in float32 sum to 1 within this
 
@@ -433,34 +434,33 @@ def check_bounds(
 
 
 def check_bounds_of_each(
-    min_positives: Any, max_positives: Any, count: int, n: int
+    min_positives: Any, max_positives: Any, count: int
 ) -> tuple[CountArray, CountArray]:
     """Return the allowed numbers of positives of each of some problems.
 
-    Either may be one number for all, or an array with one for each.
+    Either may be one number for all, or an array with one for each. Problems may have
+    fewer instances than they must take: all of these are taken.
     """
     if np.ndim(min_positives) == 0 and np.ndim(max_positives) == 0:
-        low, high = check_bounds(min_positives, max_positives, n)
+        low, high = check_bounds(min_positives, max_positives, _MOST)
         return np.full(count, low), np.full(count, high)
-    given = (min_positives, n if max_positives is None else max_positives)
+    given = (min_positives, _MOST if max_positives is None else max_positives)
     names = ("min_positives", "max_positives")
-    bounds = []
-    for value, name in zip(given, names, strict=True):
-        if np.ndim(value) == 0:
-            bounds.append(np.full(count, check_whole_number(value, name=name)))
-        else:
-            bounds.append(_check_numbers(value, count, name=name))
-    crossed = bounds[0] > bounds[1]
+    lows, highs = (
+        _check_numbers(value, count, name=name)
+        for value, name in zip(given, names, strict=True)
+    )
+    crossed = lows > highs
     if np.any(crossed):
         at = int(np.argmax(crossed))
-        if max_positives is None:
-            raise errors.too_few_instances(int(bounds[0][at]), n, of="y_proba")
-        raise errors.bounds_cross_at(at, int(bounds[0][at]), int(bounds[1][at]))
-    return bounds[0], np.minimum(bounds[1], n)
+        raise errors.bounds_cross_at(at, int(lows[at]), int(highs[at]))
+    return lows, highs
 
 
 def _check_numbers(values: Any, count: int, *, name: str) -> CountArray:
-    """Return `values` as one whole number, not negative, for each of some problems."""
+    """Return whole numbers, not negative: one for each of some problems."""
+    if np.ndim(values) == 0:
+        return np.full(count, check_whole_number(values, name=name))
     array = check_real_array(values, name=name)
     if array.shape != (count,):
         raise errors.wrong_length(name, count, array.shape)

@@ -9,8 +9,10 @@ import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
+from scipy import sparse
 
 import bestcut
+from bestcut import RowUtility
 from bestcut.metrics import FBeta, Jaccard, from_counts
 from helpers import NAMES, descending
 from many.known import COST, FAMILY, SMOOTH, STEPS, assert_as_decide, skewed, title
@@ -224,6 +226,33 @@ def test_a_group_smaller_than_the_least_number_is_taken_whole():
     many = bestcut.decide_each(p, groups=[1, 0, 1, 1, 2], min_positives=2)
     assert many.n_positive.tolist() == [1, 2, 1]
     assert many.labels.tolist() == [True, True, False, True, True]
+
+
+@pytest.mark.parametrize("least", [3, [3, 4]], ids=["one", "each"])
+@pytest.mark.parametrize(
+    ("kind", "metric"),
+    [
+        (np.array, "f1"),
+        (sparse.csr_array, "f1"),
+        (np.array, RowUtility(tp=1, fp=-1)),
+    ],
+    ids=["dense", "sparse", "amounts"],
+)
+def test_a_row_smaller_than_the_least_number_is_taken_whole(kind, metric, least):
+    p = kind([[0.5, 0.4], [0.1, 0.2]])
+    many = bestcut.decide_each(p, metric, min_positives=least)
+    assert many.n_positive.tolist() == [2, 2]
+    with pytest.raises(ValueError, match="`max_positives` must be at least"):
+        bestcut.decide_each(p, metric, min_positives=least, max_positives=1)
+
+
+@pytest.mark.parametrize("average", ["samples", "macro", "micro"])
+def test_multilabel_takes_all_where_there_are_fewer_than_the_least_number(average):
+    P = np.array([[0.5, 0.4], [0.1, 0.2]])
+    drawn = [bestcut.UncertainProbabilities([column, column]) for column in P.T]
+    for known in (P, drawn):
+        found = bestcut.multilabel.decide(known, average=average, min_positives=5)
+        assert found.labels.all()
 
 
 def test_no_groups_give_no_decisions():
@@ -440,7 +469,12 @@ BAD = {
     "axis": ([[0.5]], {"axis": 2}, ValueError, r"`axis` must be 1 .each row"),
     "n_jobs": ([[0.5]], {"n_jobs": -1}, ValueError, "`n_jobs` must not be negative"),
     "half job": ([[0.5]], {"n_jobs": 1.5}, TypeError, "`n_jobs` must be a whole"),
-    "least": ([[0.5]], {"min_positives": 2}, ValueError, "`min_positives` must be at"),
+    "least": (
+        [[0.5]],
+        {"min_positives": -1},
+        ValueError,
+        "`min_positives` must not be",
+    ),
     "order": (
         [[0.5, 0.5]],
         {"min_positives": 2, "max_positives": 1},

@@ -424,8 +424,8 @@ def test_what_the_refusal_of_a_sparse_matrix_recommends_works():
 
 
 def test_bounds_of_decide_are_checked():
-    with pytest.raises(ValueError, match="`min_positives` must be at most"):
-        multilabel.decide(P, min_positives=4)
+    with pytest.raises(ValueError, match="`min_positives` must not be negative"):
+        multilabel.decide(P, min_positives=-1)
     assert multilabel.decide(P, average="micro", min_positives=4).labels.sum() >= 4
 
 

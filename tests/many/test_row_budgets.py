@@ -46,6 +46,41 @@ def test_a_sparse_matrix_is_decided_as_the_same_dense_one(average, per_row):
     assert not np.any(dense.labels & (p == 0.0))
 
 
+def allowed_assignments(p, low, high):
+    """Every assignment that gives each row as many of its candidates as it may take."""
+    choices = []
+    for row in p:
+        candidates = np.flatnonzero(row).tolist()
+        sizes = range(min(low, len(candidates)), min(high, len(candidates)) + 1)
+        choices.append(
+            [s for k in sizes for s in itertools.combinations(candidates, k)]
+        )
+    for sets in itertools.product(*choices):
+        labels = np.zeros(p.shape, dtype=bool)
+        for row, columns in zip(labels, sets, strict=True):
+            row[list(columns)] = True
+        yield labels
+
+
+@pytest.mark.parametrize("kind", [np.array, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_a_row_without_a_candidate_takes_none(average, kind):
+    p = np.array([[0.6, 0.3], [0.0, 0.0], [0.2, 0.4], [0.3, 0.1]])
+    for metric in ("f1", "mcc", "accuracy"):
+        found = multilabel.decide(kind(p), metric, average=average, per_row=1)
+        best = max(
+            multilabel.expected_score(p, labels, metric, average=average)
+            for labels in allowed_assignments(p, 1, 1)
+        )
+        assert best <= found.expected_score + found.error + found.gap
+        assert np.ravel(found.labels.sum(axis=1)).tolist() == [1, 0, 1, 1]
+    for nobody in (np.zeros((0, 2)), np.zeros((3, 2))):
+        found = multilabel.decide(kind(nobody), average=average, per_row=1)
+        assert found.labels.shape == nobody.shape
+        assert found.labels.sum() == 0
+        assert found.rule()(kind(nobody)).sum() == 0
+
+
 def test_zeros_that_are_stored_and_entries_that_are_stored_twice():
     p = some(30, 4)
     rows, columns = np.nonzero(p >= 0.0)

@@ -51,8 +51,6 @@ from bestcut.scores import rounding_of_means
 from bestcut.search import exchange_allowance, gap_scope
 from bestcut.uncertain import UncertainProbabilities
 
-_ANY = int(np.iinfo(np.int64).max)  # problems of different sizes have no common bound
-
 # For a metric without the ranking principle.
 ONE_BY_ONE = (
     'Decide one problem after the other, with `bestcut.decide(solver="exhaustive")`.'
@@ -179,7 +177,7 @@ def decide_each(
         return _decide_sparse(y_proba, axis, task, bounds, threads)
     matrix = check_matrix(positive_columns(y_proba))
     problems = EqualRows(matrix if axis == 1 else matrix.T)
-    limits = check_bounds_of_each(*bounds, problems.sizes.size, matrix.shape[axis])
+    limits = check_bounds_of_each(*bounds, problems.sizes.size)
     solved = _decide(problems, task, limits, threads, _by_place(axis))
     labels = problems.labels
     predictions = PredictionSet.of_rows(problems.p, labels)
@@ -235,14 +233,14 @@ def _decide_rows(
     if groups is not None:
         p = y_proba.mean if drawn else check_probabilities(y_proba)
         names, member_of = check_groups(groups, p.size)
-        limits = check_bounds_of_each(*bounds, names.size, _ANY)
+        limits = check_bounds_of_each(*bounds, names.size)
     elif drawn:
         raise errors.one_problem_of_draws()
     else:
         p = check_matrix(y_proba)
         count = p.shape[1 - axis]
         member_of = np.indices(p.shape)[1 - axis].ravel()
-        limits = check_bounds_of_each(*bounds, count, p.shape[axis])
+        limits = check_bounds_of_each(*bounds, count)
     worths = Worths(*(x.ravel() for x in utility.worths(p.shape)))
     found = best_rows(p.ravel(), worths, member_of, limits)
     error = found.error
@@ -285,7 +283,7 @@ def _decide_groups(
     order = np.argsort(member_of, kind="stable")
     sizes = np.bincount(member_of, minlength=names.size)
     problems = UnevenRows(p[order], sizes, None)
-    limits = check_bounds_of_each(*bounds, sizes.size, _ANY)
+    limits = check_bounds_of_each(*bounds, sizes.size)
     solved = _decide(problems, task, limits, threads, _by_name(names))
     labels = np.empty(p.size, dtype=np.bool_)
     labels[order] = problems.labels
@@ -304,7 +302,7 @@ def _decide_drawn_groups(
     order = np.argsort(member_of, kind="stable")
     sizes = np.bincount(member_of, minlength=names.size)
     members = np.split(order, np.cumsum(sizes)[:-1]) if names.size else []
-    limits = check_bounds_of_each(*bounds, names.size, _ANY)
+    limits = check_bounds_of_each(*bounds, names.size)
     found = decide_drawn(map(p._taken, members), task, limits, threads, _by_name(names))
     in_order = found.labels()
     labels = np.zeros(len(p), dtype=np.bool_)
@@ -413,7 +411,7 @@ def _decide_sparse(
     matrix.sum_duplicates()
     p = check_probabilities(matrix.data, name="y_proba.data")
     problems = UnevenRows(p, np.diff(matrix.indptr), int(matrix.shape[axis]))
-    limits = check_bounds_of_each(*bounds, problems.sizes.size, _ANY)
+    limits = check_bounds_of_each(*bounds, problems.sizes.size)
     solved = _decide(problems, task, limits, threads, _by_place(axis))
     predictions = PredictionSet(p, problems.labels, problems.sizes, problems.total)
     matrix.data = problems.labels.copy()

@@ -119,10 +119,12 @@ class Entries:
             indptr = np.concatenate([[0], np.cumsum(there)])[indptr]
             p, indices = p[there], indices[there]
         stored = np.diff(indptr)
-        order = np.argsort(np.ceil(np.log2(np.maximum(stored, 1))), kind="stable")
-        classes = np.ceil(np.log2(np.maximum(stored[order], 1)))
+        filled = np.flatnonzero(stored)  # a row without entries is in no group
+        classes = np.ceil(np.log2(stored[filled]))
+        order = np.argsort(classes, kind="stable")
+        ends = np.flatnonzero(np.diff(classes[order])) + 1
         groups, start = [], 0
-        for rows in np.split(order, np.flatnonzero(np.diff(classes)) + 1):
+        for rows in np.split(filled[order], ends):
             if not rows.size:
                 continue
             width = int(stored[rows].max())
@@ -204,7 +206,8 @@ class Entries:
         """Return the entries in the order of columns, and how many each has."""
         p = self.p
         columns = np.concatenate(
-            [
+            [np.empty(0, dtype=np.intp)]
+            + [
                 np.broadcast_to(
                     np.arange(self.shape[1]) if x.columns is None else x.columns,
                     x.p.shape,

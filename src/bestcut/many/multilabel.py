@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
-from bestcut._decide import decide as decide_one
 from bestcut._tables import like
 from bestcut._types import EPS, FloatArray
 from bestcut._validation import (
@@ -170,7 +169,8 @@ def decide(
         The mean over rows, the mean over columns, or one score for all entries
         together.
     min_positives, max_positives : int, optional
-        Bounds on the number of positives in each row, in each column, or in all.
+        Bounds on the number of positives in each row, in each column, or in all. Where
+        there are fewer entries than `min_positives`, all of them are positive.
     per_row : int or (int, int), optional
         For "macro" and "micro": how many labels each row is given, exactly, or at least
         and at most. A row with fewer labels of positive probability takes all of these.
@@ -259,30 +259,20 @@ def decide(
     if hasattr(Y_proba, "tocsr"):
         raise errors.sparse_without_budget(type(Y_proba).__name__, Y_proba.shape)
     matrix = check_matrix(positive_columns(Y_proba, name="Y_proba"), name="Y_proba")
-    bounds: dict[str, Any] = {
-        "min_positives": min_positives,
-        "max_positives": max_positives,
-    }
-    if kind == "micro":
-        require_ranking(chosen, way_out=ONE_BY_ONE)
-        one = decide_one(matrix.ravel(), chosen, **bounds)
-        labels = one.labels.reshape(matrix.shape)
-        each, error = np.array([one.expected_score]), one.error
-        gap, scope = one.gap, one.gap_scope
-    else:
-        axis = 1 if kind == "samples" else 0
-        many = decide_each(
-            matrix,
-            chosen,
-            axis=axis,
-            n_jobs=n_jobs,
-            **bounds,
-        )
-        labels, each = many.labels, many.expected_score
-        error, gap = (float(x.max(initial=0.0)) for x in (many.error, many.gap))
-        scope = many.gap_scope
+    axis = 0 if kind == "macro" else 1
+    many = decide_each(
+        matrix.reshape(1, -1) if kind == "micro" else matrix,
+        chosen,
+        axis=axis,
+        min_positives=min_positives,
+        max_positives=max_positives,
+        n_jobs=n_jobs,
+    )
+    each = many.expected_score
+    error, gap = (float(x.max(initial=0.0)) for x in (many.error, many.gap))
     expected = float(each.mean()) if each.size else float("nan")
-    labels = like(Y_proba, labels)
+    labels = like(Y_proba, many.labels.reshape(matrix.shape))
+    scope = many.gap_scope
     return MultilabelDecision(labels, expected, error, gap, scope, each, chosen, kind)
 
 
@@ -352,9 +342,8 @@ def _decide_drawn(
         problems = drawn.columns
     else:
         problems = [drawn.row(i) for i in range(rows)]
-    size = {"micro": rows * columns, "macro": rows, "samples": columns}[average]
     count = {"micro": 1, "macro": columns, "samples": rows}[average]
-    limits = check_bounds_of_each(*bounds, count, size)
+    limits = check_bounds_of_each(*bounds, count)
     many = decide_drawn(problems, Task(metric), limits, threads)
     labels, each = many.labels(), many.numbers("expected_score")
     labels = labels.reshape(columns, rows).T if average == "macro" else labels
