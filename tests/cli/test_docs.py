@@ -8,7 +8,7 @@ import re
 import shlex
 from pathlib import Path
 
-from cli.run import APART, call, cli, shell
+from cli.run import APART, assert_written, call, cli, shell
 
 PAGE = Path(__file__).parents[2] / "docs" / "guides" / "command.md"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -46,7 +46,7 @@ def test_commands_do_what_the_page_shows(tmp_path, monkeypatch):
         new = BLOCK.sub(lambda _: f"```console\n{next(parts)}```", text)
         PAGE.write_text(new, encoding="utf-8")
         blocks = BLOCK.findall(new)
-    assert found == blocks
+    assert_written("\n".join(found), "\n".join(blocks))
     assert len(found) >= 8  # the pattern still finds them
 
 
