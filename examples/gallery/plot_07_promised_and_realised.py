@@ -57,10 +57,8 @@ for seed in range(20):
     new_scores, new_p = scored_rows(rng, 300)
     chance = rng.random(300)  # the same for both promises
     calibration = bestcut.calibrate(labels, scores, n_draws=50)
-    # The few scores beyond the labelled ones are taken for the nearest labelled score.
-    known_scores = new_scores.clip(*calibration.score_range)
     promises["as it is"].append(promise(new_scores, chance, new_p))
-    promises["calibrated"].append(promise(calibration(known_scores), chance, new_p))
+    promises["calibrated"].append(promise(calibration(new_scores), chance, new_p))
 
 # %%
 # How many held?

@@ -55,10 +55,8 @@ for name, model in models.items():
     scores = model.predict_proba(X[batch])[:, 1]
     held_out_scores = model.predict_proba(X[held_out])[:, 1]
     calibration = bestcut.calibrate(y[held_out], held_out_scores, n_draws=100)
-    # The few scores beyond the labelled ones are taken for the nearest labelled score.
-    known_scores = scores.clip(*calibration.score_range)
     probabilities[name, "as it is"] = scores
-    probabilities[name, "calibrated"] = calibration(known_scores)
+    probabilities[name, "calibrated"] = calibration(scores)
 
 for key, y_proba in probabilities.items():
     decisions[key] = bestcut.decide(y_proba, "f1")

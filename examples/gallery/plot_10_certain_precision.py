@@ -51,10 +51,7 @@ def three_ways(labels, scores, new_scores):
     promised = bestcut.guarantee(labels, scores, new_scores, {"precision": PRECISION})
     return {
         "Certain, as it is": flag_most(new_scores),
-        "Certain, calibrated": flag_most(
-            # Scores beyond the labelled ones are taken for the nearest labelled score.
-            calibration(new_scores.clip(*calibration.score_range))
-        ),
+        "Certain, calibrated": flag_most(calibration(new_scores)),
         "guarantee": promised.labels,
     }
 

@@ -298,13 +298,14 @@ def test_scores_of_a_large_file_are_held_and_its_rows_are_not(places, monkeypatc
 
 def test_scores_beyond_the_labels_are_a_line_on_standard_error(places):
     (places / "far.csv").write_text(
-        "s,yhat\n0.5,1\n99,1\n-99,0\n0.1,0\n", encoding="utf-8"
+        "s,yhat\n0.5,1\n99,1\n-99,0\n99,0\n", encoding="utf-8"
     )
     low, high = OLD.min(), OLD.max()
     line = (
-        "bestcut: warning: far.csv: 2 of 4 entries of column 's' (50.0%) are outside "
-        f"the labelled scores, {low:.6g} to {high:.6g}: their probabilities are taken "
-        "to be those at the end of that range. Label some of them."
+        "bestcut: warning: far.csv: 3 of 4 entries of column 's' (75.0%) are outside "
+        f"the labelled scores, {low:.6g} to {high:.6g}, which is more than chance "
+        "explains: their probabilities are taken to be those at the end of that range. "
+        "Label some of them."
     )
     groups = ["decide", "--group-by", "yhat"]
     for command in (["decide"], groups, ["expect", "--pred", "yhat"], ["compare"]):

@@ -1,8 +1,6 @@
 """calibration="posterior": out-of-fold scores calibrate, with the doubt they leave."""
 
 import re
-import warnings
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -24,7 +22,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import bestcut
 from bestcut.estimators import ExpectedMetricClassifier
-from bestcut.estimators._expected import _chance_of_outside
 from bestcut.goals import ProbAtLeast, Quantile
 from estimators.known import KnownModel, X, Y, posterior, posterior_fixed
 
@@ -47,14 +44,6 @@ def calibrated(inner, method="predict_proba", cv=3, positive=1):
         out, new = -out, -new
     truth = Y[TRAIN] == positive
     return bestcut.calibrate(truth, out, n_draws=10), out, new
-
-
-@pytest.fixture(autouse=True)
-def _quiet_calibration():
-    """A calibration by hand warns of scores beyond its own; that is tested below."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*entries of `new_scores`")
-        yield
 
 
 # --- what calibrates what ------------------------------------------------------------
@@ -333,13 +322,6 @@ def test_a_few_scores_beyond_are_normal():
     one = np.concatenate([inside, 5 * X[TEST][[np.argmax(scores)]]])
     assert model.decision_function(one)[-1] > high
     assert model.decide(one).labels[-1]
-
-
-@pytest.mark.parametrize(("k", "m", "n"), [(1, 1, 5), (2, 3, 2), (1, 4, 3), (3, 3, 3)])
-def test_the_chance_of_scores_beyond_is_that_of_shuffled_numbers(k, m, n):
-    places = list(combinations(range(m + n), n))  # of the n, all equally likely
-    hits = sum(m - (c[-1] - c[0] + 1 - n) >= k for c in places)
-    assert _chance_of_outside(k, m, n) == pytest.approx(hits / len(places), rel=1e-13)
 
 
 # --- weights -------------------------------------------------------------------------

@@ -81,9 +81,9 @@ def test_a_scan_is_calibrated_as_well(tmp_path):
 
 
 def test_scores_beyond_the_labels_are_a_warning_that_names_the_column(tmp_path):
-    (tmp_path / "x.csv").write_text("s\n0.1\n99\n", encoding="utf-8")
+    (tmp_path / "x.csv").write_text("s\n0.1\n99\n99\n-99\n", encoding="utf-8")
     files = tmp_path / "x.csv", tmp_path / "out.csv"
-    message = r"x.csv: 1 of 2 entries of column 's' \(50.0%\) are outside the labelled"
+    message = r"x.csv: 3 of 4 entries of column 's' \(75.0%\) are outside the labelled"
     with pytest.warns(UserWarning, match=message) as caught:
         bestcut.decide_file(*files, proba="s", calibration=CALIBRATION)
     assert caught[0].filename == __file__

@@ -17,6 +17,7 @@ from bestcut._validation import (
     check_option,
     check_whole_number,
 )
+from bestcut.calibration._chance import SELDOM, chance_of_outside
 from bestcut.calibration._posterior import (
     MOST_KNOTS,
     cells_of,
@@ -137,8 +138,9 @@ class Calibration:
         Warns
         -----
         UserWarning
-            If scores lie outside the range of the labelled scores, where the maps are
-            constant, which is a guess. The warning says what share of the scores it is.
+            If more scores than chance explains lie outside the range of the labelled
+            scores, where the maps are constant, which is a guess. Scores that are like
+            the labelled ones cause it in less than one of 1,000 batches.
 
         Examples
         --------
@@ -154,17 +156,29 @@ class Calibration:
         [False, True, False]
         """
         scores = check_finite_scores(new_scores, name="new_scores")
-        low, high = self.score_range
-        outside = np.count_nonzero((scores < low) | (scores > high))
+        outside = self._outside(scores)
         if outside:
+            low, high = self.score_range
             warnings.warn(
                 f"{outside} of {scores.size} entries of `new_scores` "
                 f"({outside / scores.size:.1%}) are outside the labelled scores, "
-                f"{low:.6g} to {high:.6g}: their probabilities are taken to be those "
-                "at the end of that range. Label some of them.",
+                f"{low:.6g} to {high:.6g}, which is more than chance explains: their "
+                "probabilities are taken to be those at the end of that range. Label "
+                "some of them.",
                 stacklevel=2,
             )
         return self._silently(scores)
+
+    def _outside(self, scores: FloatArray, n_checks: int = 1) -> int:
+        """Return how many scores are outside the labelled ones; 0 if by chance.
+
+        Scores like the labelled ones give more than 0 in any of `n_checks` such checks
+        with a probability below `SELDOM`.
+        """
+        low, high = self.score_range
+        outside = int(np.count_nonzero((scores < low) | (scores > high)))
+        chance = chance_of_outside(outside, scores.size, self.n_labelled)
+        return outside if chance < SELDOM / n_checks else 0
 
     def _silently(self, new_scores: Any) -> UncertainProbabilities:
         """Return the probabilities of new scores, wherever these are."""

@@ -39,7 +39,6 @@ from bestcut.uncertain import UncertainProbabilities
 _SCOPES = ("batch", "fixed")
 _RESPONSES = ("predict_proba", "decision_function")
 _TEMPERATURE = parse_version(sklearn.__version__) >= parse_version("1.8")
-_CHANCE = 1e-3  # how often a batch that is like the training data gets a warning
 
 Probabilities: TypeAlias = FloatArray | UncertainProbabilities
 
@@ -524,11 +523,9 @@ class ExpectedMetricClassifier(DecisionClassifier):
         for i, (calibration, column) in enumerate(
             zip(calibrations, columns, strict=True)
         ):
-            low, high = calibration.score_range
-            outside = int(np.count_nonzero((column < low) | (column > high)))
-            m, n = column.size, calibration.n_labelled
-            chance = _chance_of_outside(outside, m, n)
-            if outside and chance < _CHANCE / len(calibrations):
+            outside, m = calibration._outside(column, len(calibrations)), column.size
+            if outside:
+                low, high = calibration.score_range
                 whose = f" of class {self.classes_.tolist()[i]!r}" if many else ""
                 warnings.warn(
                     f"{outside} of {m} rows ({outside / m:.1%}) have scores{whose} "
@@ -607,17 +604,6 @@ class ExpectedMetricClassifier(DecisionClassifier):
             return self._labelled(p >= self.threshold_)
         labels = self._decide_batch(scores).labels
         return labels if many else self._labelled(labels)
-
-
-def _chance_of_outside(k: int, m: int, n: int) -> float:
-    """Return how likely k or more of m numbers are outside the range of n like them.
-
-    Shuffled together, the m + n numbers leave as many of the m outside the range of
-    the n as there are before the second of the n: at most one is among the first k + 1.
-    """
-    i = np.arange(k)
-    all_new = float(np.prod((m - i) / (n + m - i)))
-    return all_new * ((m - k) + (k + 1) * n) / (n + m - k)
 
 
 def _means(probabilities: Probabilities) -> FloatArray:

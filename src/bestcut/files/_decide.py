@@ -93,7 +93,8 @@ def decide_file(
     Warns
     -----
     UserWarning
-        If scores lie outside the range of the scores that `calibration` learned from.
+        If more scores than chance explains lie outside the range of the scores that
+        `calibration` learned from.
 
     See Also
     --------
