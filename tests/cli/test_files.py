@@ -26,6 +26,19 @@ def decide(path, out, *options):
     return out
 
 
+@pytest.mark.parametrize("door", ["command", "decide_file"])
+def test_a_given_format_says_what_the_bytes_of_the_input_are(tmp_path, door):
+    frame = pl.DataFrame({"p": PROBABILITIES})
+    frame.write_parquet(tmp_path / "x.csv")
+    source = tmp_path / "x.csv"
+    for out, read in (("y.dat", pl.read_parquet), ("y.csv", pl.read_csv)):
+        if door == "command":
+            decide(source, tmp_path / out, "--format", "parquet")
+        else:
+            bestcut.decide_file(source, tmp_path / out, proba="p", format="parquet")
+        assert read(tmp_path / out)["decision"].to_list() == MARKS
+
+
 # --- CSV: byte for byte ---------------------------------------------------------------
 
 

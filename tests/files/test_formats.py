@@ -6,7 +6,7 @@ from bestcut.files import FileError, decide_file
 
 pytest.importorskip("polars", minversion="1.38")
 
-from bestcut.files.sources import FORMATS, format_of
+from bestcut.files._formats import FORMATS, format_of
 from files.tables import ENDINGS, PACKED, read, table, write
 
 

@@ -37,7 +37,7 @@ from bestcut.files.sources import (
     collected,
     decide_held,
     decide_source,
-    format_of,
+    format_of_output,
     is_terminal,
     open_source,
     refuse_input_as_output,
@@ -187,7 +187,7 @@ def decide(
     given = {option: x for option, x in options.items() if x is not None}
     _check_options(given, summary_only=summary_only)
     source = open_source(file, kind)
-    target = source.kind if output == "-" else format_of(output, kind)
+    target = format_of_output(output, source, kind)
     place = None if summary_only else output
     if place is not None:
         refuse_terminal(place, FORMATS[target])

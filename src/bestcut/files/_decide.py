@@ -68,7 +68,8 @@ def decide_file(
     name : str, default="decision"
         The name of the new column.
     format : {"csv", "tsv", "parquet", "ipc", "ndjson"}, optional
-        The format of files whose names do not tell it.
+        The format of the file at `path`, whatever its name says, and of an output
+        whose name does not tell its format. By default, names tell formats.
     progress : bool, optional
         Whether to show a bar on standard error; by default, only on a terminal.
 
@@ -143,7 +144,7 @@ def decide_file(
             FrameSource,
             decide_held,
             decide_source,
-            format_of,
+            format_of_output,
             open_source,
             refuse_input_as_output,
             refuse_terminal,
@@ -155,15 +156,15 @@ def decide_file(
             needed_by="decide_file", package=error.name, extra="files"
         ) from None
     target = os.fspath(output)
-    kind = format_of(target, format)
-    refuse_terminal(target, FORMATS[kind])
     source: Source
     if isinstance(path, pl.LazyFrame):
         source = FrameSource.of_scan(path, "the scan", kind="")
     else:
         given = os.fspath(path)
         refuse_input_as_output(given, target)
-        source = open_source(given, otherwise=format)
+        source = open_source(given, format)
+    kind = format_of_output(target, source, format)
+    refuse_terminal(target, FORMATS[kind])
     settings: dict[str, Any] = {
         "proba": proba,
         "metric": chosen,

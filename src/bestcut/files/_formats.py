@@ -23,8 +23,7 @@ _NAMES = {suffix: each.name for each in FORMATS.values() for suffix in each.suff
 
 def format_of(path: str, otherwise: str | None = None) -> str:
     """Return the format that the name of a file tells, or else `otherwise`."""
-    if otherwise is not None and otherwise not in FORMATS:
-        raise unknown_format(otherwise, FORMATS)
+    _check_known(otherwise)
     if path == "-":
         return otherwise or CSV.name
     suffix = Path(path.lower().removesuffix(".gz")).suffix
@@ -42,10 +41,27 @@ def open_source(
     Otherwise its name tells the format, or else the format is `otherwise`. Standard
     input has no name, so its first bytes tell the format.
     """
+    _check_known(kind)
     if path == "-" and not (kind or otherwise):
         given = Input(path)
         return FORMATS[_looks_like(given)].open(given)
     return FORMATS[kind or format_of(path, otherwise)].open(Input(path))
+
+
+def format_of_output(output: str, source: Source, kind: str | None = None) -> str:
+    """Return the format in which the rows of a source are written.
+
+    The name of the output tells it, or else it is `kind`. Standard output has no name:
+    rows of a file stay in its format.
+    """
+    if output == "-":
+        return source.kind or format_of(output, kind)
+    return format_of(output, kind)
+
+
+def _check_known(kind: str | None) -> None:
+    if kind is not None and kind not in FORMATS:
+        raise unknown_format(kind, FORMATS)
 
 
 def _looks_like(given: Input) -> str:

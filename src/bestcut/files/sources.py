@@ -13,7 +13,7 @@ from bestcut.files._decide_source import (
     write_labels,
 )
 from bestcut.files._errors import closed_output, no_rows, twice
-from bestcut.files._formats import FORMATS, format_of, open_source
+from bestcut.files._formats import FORMATS, format_of_output, open_source
 from bestcut.files._frames import FrameSource
 from bestcut.files._output import (
     is_terminal,
@@ -33,7 +33,7 @@ __all__ = [
     "collected",
     "decide_held",
     "decide_source",
-    "format_of",
+    "format_of_output",
     "is_terminal",
     "no_rows",
     "open_source",
