@@ -22,6 +22,7 @@ LAYERS = [
     "_tables",
     "_validation",
     "_stored",
+    "_writing",
     "metrics",
     "counts",
     "uncertain",

@@ -1458,6 +1458,25 @@ def not_metrics(also: Any) -> TypeError:
     )
 
 
+# --- files that are written -----------------------------------------------------------
+
+
+def closed_output() -> FileError:
+    """Return the refusal to write to a standard output that is not open."""
+    msg = "standard output: is closed. Redirect it to a file."
+    return FileError(msg)
+
+
+def unwritten(path: str, error: OSError) -> FileError:
+    """Return the error for a file that the system did not let us write."""
+    reason = error.strerror or str(error).partition("\n")[0]
+    msg = (
+        f"{path}: could not be written ({reason}). No file was written. Choose another "
+        "place."
+    )
+    return FileError(msg)
+
+
 # --- collections on engines ----------------------------------------------------------
 
 

@@ -57,6 +57,6 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, name):
     command = [sys.executable, "-c", code, str(source), str(tmp_path / f"y.{name}")]
     run = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     assert f"y.{name}: could not be written (" in run.stdout
-    assert "No file was written. Choose another place with `output`." in run.stdout
+    assert "No file was written. Choose another place." in run.stdout
     assert sorted(os.listdir(tmp_path)) == [f"x.{name}", f"y.{name}"]
     assert (tmp_path / f"y.{name}").read_text(encoding="utf-8") == "old"

@@ -4,6 +4,8 @@ import hashlib
 import html.parser
 import importlib
 import json
+import os
+import resource
 import subprocess
 import sys
 
@@ -316,6 +318,20 @@ def test_a_report_is_written_and_summed_up(tmp_path):
     assert isinstance(report, Report)
     assert repr(report) == f"Report({report.summary()})"
     assert report.summary().startswith("1 of 3 flagged, expected F1 0.76")
+
+
+def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path):
+    report, path = make_report([0.9, 0.4, 0.1]), tmp_path / "r.html"
+    path.write_text("old", encoding="utf-8")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    try:
+        with pytest.raises(bestcut.FileError, match=r"r\.html: could not be written"):
+            report.write(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert path.read_text(encoding="utf-8") == "old"
+    assert os.listdir(tmp_path) == ["r.html"]
 
 
 # --- what is refused ------------------------------------------------------------------

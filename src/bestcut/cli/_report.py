@@ -29,10 +29,10 @@ from bestcut.cli._options import (
 from bestcut.cli._printing import shares_of_variance
 from bestcut.cli._problem import Problem
 from bestcut.files.sources import (
+    is_terminal,
     open_source,
     refuse_input_as_output,
     steps,
-    writing,
 )
 from bestcut.goals import Certain
 from bestcut.metrics import LinearUtility, Metric
@@ -106,7 +106,7 @@ def report(
     if worth is not None and decided_by is ParameterSource.DEFAULT:
         metric = worth
     given: dict[str, Any] = {"source": f"{name}, column {proba}"}
-    with steps(None) as step:  # on a terminal only
+    with steps(False if is_terminal(output) else None) as step:  # not in the page
         step("Reading", None)
         if labelled is None:
             p: Any = source.probabilities(proba)
@@ -129,9 +129,7 @@ def report(
             **given,
         )
         step("Writing the page", None)
-        data = made.html().encode(errors="replace")  # names of files may be odd bytes
-    with writing(output) as target:
-        target.write(data)
+        made.write(output)
     where = "standard output" if output == "-" else output
     if labelled is not None:
         labelled.warn()

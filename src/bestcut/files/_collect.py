@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 
 from bestcut._types import BoolArray, IndexArray
+from bestcut._writing import writing
 from bestcut.files._errors import holds_blank, name_taken, no_value
 from bestcut.files._formats import FORMATS
-from bestcut.files._output import writing
 from bestcut.files._source import Source
 
 NONE = "None"  # written where nothing was chosen

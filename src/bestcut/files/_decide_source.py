@@ -15,11 +15,11 @@ import numpy as np
 from bestcut._decide import decide
 from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
 from bestcut._validation import check_bounds
+from bestcut._writing import writing
 from bestcut.calibration import Calibration
 from bestcut.files._columns import probabilities, scores as any_scores
 from bestcut.files._copy import Marks, copy_rows
 from bestcut.files._decision import FileDecision, decision_in_memory, decision_of
-from bestcut.files._output import writing
 from bestcut.files._progress import Advance, Step, no_step, steps
 from bestcut.files._source import Batch, Source
 from bestcut.goals import Goal

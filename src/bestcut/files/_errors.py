@@ -28,11 +28,6 @@ def closed(where: str) -> FileError:
     return _refusal(where, "is closed", "Pass a file.")
 
 
-def closed_output() -> FileError:
-    """Return the refusal to write to a standard output that is not open."""
-    return _refusal("standard output", "is closed", "Redirect it to a file.")
-
-
 def binary_on_terminal(kind: str) -> FileError:
     """Return the refusal to fill a terminal with bytes that are not text."""
     what = f"is a terminal, and {kind} is not text"
@@ -71,14 +66,6 @@ def no_rows(where: str) -> FileError:
 def input_itself(output: str) -> FileError:
     """Return the refusal to overwrite the file that is read."""
     return _refusal(output, "is the input itself", "Write to another file.")
-
-
-def unwritten(path: str, error: OSError) -> FileError:
-    """Return the error for a file that the system did not let us write."""
-    reason = error.strerror or str(error).partition("\n")[0]
-    what = f"could not be written ({reason})"
-    cure = "No file was written. Choose another place with `output`."
-    return _refusal(path, what, cure)
 
 
 # --- formats --------------------------------------------------------------------------

@@ -12,14 +12,13 @@ from bestcut.files._decide_source import (
     decide_source,
     write_labels,
 )
-from bestcut.files._errors import closed_output, no_rows, twice
+from bestcut.files._errors import no_rows, twice
 from bestcut.files._formats import FORMATS, format_of_output, open_source
 from bestcut.files._frames import FrameSource
 from bestcut.files._output import (
     is_terminal,
     refuse_input_as_output,
     refuse_terminal,
-    writing,
 )
 from bestcut.files._progress import steps
 from bestcut.files._source import Source
@@ -29,7 +28,6 @@ __all__ = [
     "FrameSource",
     "Source",
     "calibrated",
-    "closed_output",
     "collected",
     "decide_held",
     "decide_source",
@@ -43,5 +41,4 @@ __all__ = [
     "twice",
     "write_frame",
     "write_labels",
-    "writing",
 ]

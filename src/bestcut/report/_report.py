@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from bestcut import _errors as errors
@@ -16,6 +16,7 @@ from bestcut._validation import (
     check_probabilities,
     check_scores,
 )
+from bestcut._writing import writing
 from bestcut.calibration import Calibration
 from bestcut.metrics import LinearUtility, Metric, get, require_ranking
 from bestcut.report import _words as words
@@ -109,20 +110,23 @@ class Report:
         """
         return page_of(self)
 
-    def write(self, path: str | Path) -> None:
-        """Write the page.
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the page, completely or not at all.
 
         Parameters
         ----------
-        path : str or Path
-            The file; an existing file is replaced.
+        path : str or path
+            The file, which is compressed if its name ends in ``.gz``; ``-`` is standard
+            output. An existing file is replaced when the page is written.
 
         Raises
         ------
-        OSError
+        FileError
             If the file cannot be written.
         """
-        Path(path).write_bytes(self.html().encode(errors="replace"))
+        data = self.html().encode(errors="replace")  # names of files may be odd bytes
+        with writing(os.fspath(path)) as file:
+            file.write(data)
 
     def summary(self) -> str:
         """Return the decision and what to expect from it in one line.

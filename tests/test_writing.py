@@ -1,0 +1,131 @@
+"""A file appears as a whole, or what was there stays; what is left is cleared away."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import bestcut
+from bestcut._writing import writing
+from layers import SRC
+
+LEFT = """
+import os, signal, sys
+from bestcut._writing import writing
+
+with writing(sys.argv[1]) as file:
+    file.write(b"half")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "full"), MemoryError])
+def test_what_goes_wrong_while_writing_leaves_the_old_file(tmp_path, error):
+    (tmp_path / "y.csv").write_text("old")
+
+    def write():
+        with writing(str(tmp_path / "y.csv")) as file:
+            file.write(b"new")
+            raise error
+
+    with pytest.raises((KeyboardInterrupt, bestcut.FileError, MemoryError)):
+        write()
+    assert os.listdir(tmp_path) == ["y.csv"]
+    assert (tmp_path / "y.csv").read_text() == "old"
+
+
+def test_an_interruption_while_the_file_is_made_leaves_nothing(tmp_path, monkeypatch):
+    really_open = os.open
+
+    def interrupted(*args, **kwargs):
+        os.close(really_open(*args, **kwargs))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "open", interrupted)
+    with pytest.raises(KeyboardInterrupt), writing(str(tmp_path / "out")):
+        pass
+    monkeypatch.undo()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_place_that_can_only_be_read_is_named(tmp_path, monkeypatch):
+    def refused(*args, **kwargs):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(os, "open", refused)
+    monkeypatch.setattr(os, "unlink", refused)  # even of a file that is not there
+    message = r"y\.csv: could not be written \(Read-only file system\)\. No file was"
+    with (
+        pytest.raises(bestcut.FileError, match=message),
+        writing(str(tmp_path / "y.csv")),
+    ):
+        pass
+
+
+def test_the_next_run_to_a_path_removes_what_a_killed_process_left(tmp_path):
+    target = tmp_path / "y.csv"
+    target.write_text("old")
+    command = [sys.executable, "-c", LEFT, str(target)]
+    run = subprocess.run(
+        command, env=os.environ | {"PYTHONPATH": str(SRC.parent)}, check=False
+    )
+    assert run.returncode == -signal.SIGKILL
+    (left,) = set(os.listdir(tmp_path)) - {"y.csv"}
+    assert left.startswith(".bestcut-")
+    assert target.read_text() == "old"
+    with writing(str(tmp_path / "another.csv")):
+        pass
+    assert left in os.listdir(tmp_path)
+    with writing(str(target)) as file:
+        file.write(b"new")
+    assert sorted(os.listdir(tmp_path)) == ["another.csv", "y.csv"]
+    assert target.read_text() == "new"
+
+
+def test_runs_to_one_path_at_once_do_not_disturb_each_other(tmp_path):
+    target = tmp_path / "y.csv"
+    with writing(str(target)) as first:
+        first.write(b"first")
+        with writing(str(target)) as second:
+            second.write(b"second")
+            assert not target.exists()
+        assert target.read_text() == "second"
+    assert target.read_text() == "first"
+    assert os.listdir(tmp_path) == ["y.csv"]
+
+
+def test_a_part_that_another_run_takes_for_left_is_made_again(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+    really_lock, others = fcntl.flock, []
+
+    def slow(descriptor, how):  # another run comes between making and locking
+        if not others:
+            others.append(how)
+            with writing(str(tmp_path / "y.csv")) as file:
+                file.write(b"other")
+        really_lock(descriptor, how)
+
+    monkeypatch.setattr(fcntl, "flock", slow)
+    with writing(str(tmp_path / "y.csv")) as file:
+        file.write(b"mine")
+        assert (tmp_path / "y.csv").read_text() == "other"
+    assert (tmp_path / "y.csv").read_text() == "mine"
+    assert os.listdir(tmp_path) == ["y.csv"]
+
+
+def test_a_link_with_the_name_of_a_part_is_not_followed(tmp_path):
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    with writing(str(folder / "y.csv")):
+        (part,) = os.listdir(folder)
+    (tmp_path / "precious").write_text("kept")
+    (folder / part).symlink_to(tmp_path / "precious")
+    os.mkfifo(folder / part.replace(".part", "0.part"))
+    with writing(str(folder / "y.csv")) as file:
+        file.write(b"new")
+    assert (tmp_path / "precious").read_text() == "kept"
+    assert (folder / "y.csv").read_text() == "new"
