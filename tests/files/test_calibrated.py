@@ -73,6 +73,22 @@ def test_known_probabilities_take_goals_and_conditions_too(tmp_path):
     assert plain.goal_value == plain.expected_score
 
 
+def test_a_goal_counts_the_rows_tied_at_the_threshold_that_are_positive(tmp_path):
+    p = [0.9, 0.5, 0.5, 0.5, 0.1]
+    pl.DataFrame({"p": p}).write_csv(tmp_path / "p.csv")
+    goal = bestcut.goals.Quantile(0.3)
+    found = bestcut.decide_file(
+        *(tmp_path / "p.csv", tmp_path / "out.csv"),
+        proba="p",
+        metric="recall",
+        goal=goal,
+        max_positives=3,
+    )
+    assert (found.n_positive, found.threshold, found.n_tied) == (3, 0.5, 2)
+    decided = pl.read_csv(tmp_path / "out.csv")["decision"].to_list()
+    assert decided == [1, 1, 1, 0, 0]
+
+
 def test_a_scan_is_calibrated_as_well(tmp_path):
     scan = pl.LazyFrame({"s": NEW})
     out = tmp_path / "out.csv"
