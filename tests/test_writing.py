@@ -3,6 +3,7 @@
 import errno
 import os
 import signal
+import stat
 import subprocess
 import sys
 
@@ -64,6 +65,15 @@ def test_a_place_that_can_only_be_read_is_named(tmp_path, monkeypatch):
         writing(str(tmp_path / "y.csv")),
     ):
         pass
+
+
+def test_permissions_stay_but_not_those_to_act_as_another_user(tmp_path):
+    (tmp_path / "y.csv").write_text("old")
+    for mode, kept in ((0o640, 0o640), (0o7755, 0o755)):
+        (tmp_path / "y.csv").chmod(mode)
+        with writing(str(tmp_path / "y.csv")) as file:
+            file.write(b"new")
+        assert stat.S_IMODE((tmp_path / "y.csv").stat().st_mode) == kept
 
 
 def test_the_next_run_to_a_path_removes_what_a_killed_process_left(tmp_path):

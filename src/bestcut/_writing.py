@@ -56,7 +56,8 @@ def _atomic(path: str) -> Iterator[Any]:
         with _part(target) as (part, file):
             yield file
             file.close()
-            part.chmod(_new_mode() if mode is None else stat.S_IMODE(mode))
+            # What a stranger wrote must not run with the rights of this user.
+            part.chmod(_new_mode() if mode is None else mode & 0o777)
             os.replace(part, target)
     except OSError as error:
         raise unwritten(path, error) from None
