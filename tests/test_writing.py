@@ -26,7 +26,7 @@ with writing(sys.argv[1]) as file:
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "full"), MemoryError])
 def test_what_goes_wrong_while_writing_leaves_the_old_file(tmp_path, error):
-    (tmp_path / "y.csv").write_text("old")
+    (tmp_path / "y.csv").write_text("old", encoding="utf-8")
 
     def write():
         with writing(str(tmp_path / "y.csv")) as file:
@@ -36,7 +36,7 @@ def test_what_goes_wrong_while_writing_leaves_the_old_file(tmp_path, error):
     with pytest.raises((KeyboardInterrupt, bestcut.FileError, MemoryError)):
         write()
     assert os.listdir(tmp_path) == ["y.csv"]
-    assert (tmp_path / "y.csv").read_text() == "old"
+    assert (tmp_path / "y.csv").read_text(encoding="utf-8") == "old"
 
 
 def test_an_interruption_while_the_file_is_made_leaves_nothing(tmp_path, monkeypatch):
@@ -68,7 +68,7 @@ def test_a_place_that_can_only_be_read_is_named(tmp_path, monkeypatch):
 
 
 def test_permissions_stay_but_not_those_to_act_as_another_user(tmp_path):
-    (tmp_path / "y.csv").write_text("old")
+    (tmp_path / "y.csv").write_text("old", encoding="utf-8")
     for mode, kept in ((0o640, 0o640), (0o7755, 0o755)):
         (tmp_path / "y.csv").chmod(mode)
         with writing(str(tmp_path / "y.csv")) as file:
@@ -78,7 +78,7 @@ def test_permissions_stay_but_not_those_to_act_as_another_user(tmp_path):
 
 def test_the_next_run_to_a_path_removes_what_a_killed_process_left(tmp_path):
     target = tmp_path / "y.csv"
-    target.write_text("old")
+    target.write_text("old", encoding="utf-8")
     command = [sys.executable, "-c", LEFT, str(target)]
     run = subprocess.run(
         command, env=os.environ | {"PYTHONPATH": str(SRC.parent)}, check=False
@@ -86,14 +86,14 @@ def test_the_next_run_to_a_path_removes_what_a_killed_process_left(tmp_path):
     assert run.returncode == -signal.SIGKILL
     (left,) = set(os.listdir(tmp_path)) - {"y.csv"}
     assert left.startswith(".bestcut-")
-    assert target.read_text() == "old"
+    assert target.read_text(encoding="utf-8") == "old"
     with writing(str(tmp_path / "another.csv")):
         pass
     assert left in os.listdir(tmp_path)
     with writing(str(target)) as file:
         file.write(b"new")
     assert sorted(os.listdir(tmp_path)) == ["another.csv", "y.csv"]
-    assert target.read_text() == "new"
+    assert target.read_text(encoding="utf-8") == "new"
 
 
 def test_runs_to_one_path_at_once_do_not_disturb_each_other(tmp_path):
@@ -103,8 +103,8 @@ def test_runs_to_one_path_at_once_do_not_disturb_each_other(tmp_path):
         with writing(str(target)) as second:
             second.write(b"second")
             assert not target.exists()
-        assert target.read_text() == "second"
-    assert target.read_text() == "first"
+        assert target.read_text(encoding="utf-8") == "second"
+    assert target.read_text(encoding="utf-8") == "first"
     assert os.listdir(tmp_path) == ["y.csv"]
 
 
@@ -122,8 +122,8 @@ def test_a_part_that_another_run_takes_for_left_is_made_again(tmp_path, monkeypa
     monkeypatch.setattr(fcntl, "flock", slow)
     with writing(str(tmp_path / "y.csv")) as file:
         file.write(b"mine")
-        assert (tmp_path / "y.csv").read_text() == "other"
-    assert (tmp_path / "y.csv").read_text() == "mine"
+        assert (tmp_path / "y.csv").read_text(encoding="utf-8") == "other"
+    assert (tmp_path / "y.csv").read_text(encoding="utf-8") == "mine"
     assert os.listdir(tmp_path) == ["y.csv"]
 
 
@@ -132,10 +132,10 @@ def test_a_link_with_the_name_of_a_part_is_not_followed(tmp_path):
     folder.mkdir()
     with writing(str(folder / "y.csv")):
         (part,) = os.listdir(folder)
-    (tmp_path / "precious").write_text("kept")
+    (tmp_path / "precious").write_text("kept", encoding="utf-8")
     (folder / part).symlink_to(tmp_path / "precious")
     os.mkfifo(folder / part.replace(".part", "0.part"))
     with writing(str(folder / "y.csv")) as file:
         file.write(b"new")
-    assert (tmp_path / "precious").read_text() == "kept"
-    assert (folder / "y.csv").read_text() == "new"
+    assert (tmp_path / "precious").read_text(encoding="utf-8") == "kept"
+    assert (folder / "y.csv").read_text(encoding="utf-8") == "new"
