@@ -6,8 +6,8 @@ PIP := $(RUN) -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all lint types unit coverage test-oldest test-slow \
-  test-browser test-distributed test-torch docs docs-serve paper figures bench \
-  dist clean
+  test-browser test-distributed test-torch test-portable docs docs-serve paper figures \
+  bench dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -31,7 +31,7 @@ demo: $(VENV)/.core  ## set up and decide on a small embedded data set
 
 test: lint types unit  ## set up, then lint, types, tests and the code of all pages (6 minutes)
 
-test-all: test test-distributed test-torch test-slow test-oldest test-browser  ## every test there is
+test-all: test test-portable test-distributed test-torch test-slow test-oldest test-browser  ## every test there is
 
 lint: $(VENV)/.dev  ## ruff: rules and format; numpydoc: public docstrings
 	$(VENV)/bin/ruff check .
@@ -52,6 +52,9 @@ $(VENV)-oldest/.done: pyproject.toml
 
 test-oldest: $(VENV)-oldest/.done  ## everything with the oldest versions promised
 	$(VENV)-oldest/bin/python -m pytest -n 2 -q
+
+test-portable: $(VENV)/.dev  ## the tests as on other machines (MACHINES=old: only that one)
+	$(RUN) tests/portable.py $(MACHINES) -- $(ARGS)
 
 $(VENV)/.coverage: $(VENV)/.dev
 	$(PIP) install --quiet --group coverage

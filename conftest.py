@@ -4,6 +4,7 @@ Processes that run tests side by side have one thread each for linear algebra: m
 would wait for each other, and waiting takes as much of a processor as working.
 """
 
+import locale
 import os
 import re
 import shutil
@@ -18,6 +19,8 @@ import pytest
 if "PYTEST_XDIST_WORKER" in os.environ:  # before anything imports NumPy
     for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(_threads, "1")
+if "BESTCUT_PORTABLE" in os.environ:  # as a program does that talks to its user
+    locale.setlocale(locale.LC_ALL, "")
 
 _ENGINES = {"_passes": "dask", "dask": "dask", "spark": "pyspark"}
 collect_ignore = [
