@@ -31,7 +31,7 @@ demo: $(VENV)/.core  ## set up and decide on a small embedded data set
 
 test: lint types unit  ## set up, then lint, types, tests and the code of all pages (6 minutes)
 
-test-all: test test-portable test-distributed test-torch test-slow test-oldest test-browser  ## every test there is
+test-all: test test-distributed test-torch test-slow test-portable test-oldest test-browser  ## every test there is
 
 lint: $(VENV)/.dev  ## ruff: rules and format; numpydoc: public docstrings
 	$(VENV)/bin/ruff check .

@@ -74,7 +74,7 @@ def make_locale():
 
 
 def main(arguments):
-    """Run the tests on each machine named; by default on the old one, then with commas."""
+    """Run the tests on the machines named; by default, the old one and with commas."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     machines, given = arguments[:end] or ["old", "commas"], arguments[end + 1 :]
     if unknown := [x for x in machines if x not in MACHINES]:

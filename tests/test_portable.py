@@ -1,4 +1,4 @@
-"""`make test-portable`: its settings have their effect, and it fails where a test does."""
+"""`make test-portable`: its settings have their effect; a failure makes it fail."""
 
 import locale
 import os
