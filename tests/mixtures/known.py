@@ -61,3 +61,31 @@ METRICS = [
     for name in bestcut.metrics.names(aliases=False)
     if bestcut.check_metric(name).prp
 ]
+
+
+def laws_of_scores(draws, cuts, *metrics):
+    """Return, by cut, the scores of the first so many and their probabilities.
+
+    One instance after the other is added to the laws of both counts in every draw.
+    There is an array of scores for each metric, and one of probabilities at the end.
+    """
+    draws = np.asarray(draws)
+    n, last = draws.shape[1], max(cuts, default=0)
+    above = [list(itertools.accumulate(p[:last], with_one, initial=ONE)) for p in draws]
+    below = [list(itertools.accumulate(p[::-1], with_one, initial=ONE)) for p in draws]
+    laws = {}
+    for k in cuts:
+        each = [np.outer(tp[k], fn[n - k]) for tp, fn in zip(above, below, strict=True)]
+        caught, missed = np.ogrid[: k + 1, : n - k + 1]
+        counts = caught, k, caught + missed, n
+        scores = [metric(*counts).ravel() for metric in metrics]
+        laws[k] = *scores, np.mean(each, axis=0).ravel()
+    return laws
+
+
+def with_one(law, x):
+    """Return the law of a count with one instance more."""
+    return np.convolve(law, [1 - x, x])
+
+
+ONE = np.ones(1)

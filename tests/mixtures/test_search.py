@@ -124,3 +124,13 @@ def test_curves_of_draws_that_rank_differently_are_those_of_their_cuts(metric):
         assert curve.expected_score[k] == pytest.approx(np.mean(each), abs=1e-11)
     best = decision.expected_score + decision.error + decision.gap
     assert curve.expected_score.max() <= best + curve.error
+
+
+@pytest.mark.parametrize("few", [1, 2, 3])
+def test_the_best_cut_may_be_inside_the_first_group(few):
+    """The edges of the first round are cuts 0 and 4."""
+    p = np.full(2000, 2e-6)
+    p[:few] = 0.9
+    decision = bestcut.decide(bestcut.UncertainProbabilities([p, 0.9 * p]), "f1")
+    assert decision.n_positive == few
+    assert decision.expected_score == pytest.approx(decision.curve.expected_score.max())

@@ -89,25 +89,31 @@ class MixtureSearch:
     def run(self) -> BestCut:
         """Return the best allowed cut, and a bound on what any of them is worth.
 
-        The cuts are taken in groups. In every round the edges of the groups are
-        evaluated, the cuts inside each are bounded, and groups that are worth no more
-        than the best cut are left out; the others are divided. When few cuts are left,
-        or when bounds leave nearly all of them, these are looked at one by one; if that
-        would take too long, the bound says what may be missed.
+        The cuts from the first allowed one to the last are taken in groups. In every
+        round the edges of the groups are evaluated, the cuts inside each are bounded,
+        and groups that are worth no more than the best cut are left out; the others are
+        divided. When few cuts are left, or when bounds leave nearly all of them, these
+        are looked at one by one; if that would take too long, the bound says what may
+        be missed.
         """
         if Trait.LINEAR_AT_CUT in self.metric.traits:
             return self._best_of_curve()
         if self._is_short() or not np.isfinite(score_bound(self.metric, self.n)):
             return self._look_at_all()
-        first, last = self._edges(0, self.n, _GROUPS)
+        lowest, highest = np.flatnonzero(self.allowed)[[0, -1]].tolist()
+        # What is left out must be worth less than a cut that may be taken.
+        self._look_at(np.unique([lowest, highest]))
+        first, last = self._edges(lowest, highest, _GROUPS)
         reach, left_out = np.full(first.size, np.inf), -np.inf
         while first.size:
             self._look_at(np.unique([first, last]))
-            if int(self._is_open(first, last).sum()) <= _ALL:
+            to_see = self._is_open(first, last)
+            if int(to_see.sum()) <= _ALL:
                 break
             reach = self._reach(first, last)
-            kept = (reach > self._enough()) & (self._is_open(first, last) > 0)
-            left_out = max(left_out, float(np.max(reach[~kept], initial=-np.inf)))
+            kept = (reach > self._enough()) & (to_see > 0)
+            worthless = reach[~kept & (to_see > 0)]
+            left_out = max(left_out, float(np.max(worthless, initial=-np.inf)))
             first, last, reach = first[kept], last[kept], reach[kept]
             if first.size * _SPLIT > _MOST:
                 break
@@ -122,9 +128,7 @@ class MixtureSearch:
             self._look_at_each(cuts)
         else:
             open_yet = float(reach.max())
-        # What was left out is worth no more than what was enough then, or is now.
-        highest = max(self.best.upper, min(left_out, self._enough()), open_yet)
-        return replace(self.best, upper=highest)
+        return replace(self.best, upper=max(self.best.upper, left_out, open_yet))
 
     @cached_property
     def by_extremes(self) -> bool:
