@@ -6,8 +6,8 @@ PIP := $(RUN) -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all lint types unit coverage test-oldest test-slow \
-  test-browser test-distributed test-torch test-portable docs docs-serve paper figures \
-  bench dist clean
+  test-browser test-distributed test-mutants test-portable test-torch docs docs-serve \
+  paper figures bench dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -69,6 +69,9 @@ coverage: $(VENV)/.coverage  ## which lines and branches of src the tests reach
 
 test-slow: $(VENV)/.dev  ## the statistical tests
 	$(RUN) -m pytest -n 2 -q -m slow
+
+test-mutants: $(VENV)/.dev  ## would the fast tests notice one wrong thing? (ARGS="--seed 1 --count 60")
+	PYTHONPATH=tests $(RUN) -m mutation $(ARGS)
 
 $(VENV)/.browser: $(VENV)/.dev
 	$(PIP) install --quiet --group browser

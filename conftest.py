@@ -28,6 +28,7 @@ collect_ignore = [
     for module, engine in _ENGINES.items()
     if find_spec(engine) is None
 ]
+collect_ignore.append("tests/mutation/record.py")  # a plugin for a marked copy
 if find_spec("torch") is None:
     collect_ignore_glob = ["src/bestcut/torch/*.py"]
 elif find_spec("triton") is None:

@@ -86,7 +86,7 @@ def test_every_folder_has_a_folder_of_tests():
     # tests/ is on the path of imports: a folder `torch` would be taken for PyTorch.
     folders = {"tensors" if x == "torch" else x for x in folders}
     assert folders <= there
-    others = {"docs", "examples", "experiments", "oracles", "__pycache__"}
+    others = {"docs", "examples", "experiments", "mutation", "oracles", "__pycache__"}
     assert there - folders <= others
 
 
