@@ -111,7 +111,8 @@ def test_zero_division_is_a_number(folder, value):
         ("tp/(tp+fp)", 0, "Yes."),
         ("-fp/n", 0, "Yes."),  # not taken for options
         ("-tp", 1, "More true positives can be worse: (tp=0, fp=1, fn=1, tn=0)"),
-        ("sqrt(tp*tn)", 0, "n <= 24"),
+        ("sqrt(tp*tn)", 0, "for every n; strictly increasing in it if n <= 24."),
+        ("min(tp, tn)", 0, "for every confusion matrix with n <= 24."),
     ],
 )
 def test_check_gives_a_verdict_and_a_status(formula, status, words, monkeypatch):

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import bestcut
-from bestcut.metrics import FractionalLinear, LinearUtility, from_counts, from_rates
+from bestcut.metrics import (
+    FractionalLinear,
+    LinearUtility,
+    from_counts,
+    from_expression,
+    from_rates,
+    require_ranking,
+)
 
 TABLE_1 = [
     "balanced_accuracy",
@@ -38,6 +45,78 @@ def test_every_catalogue_metric_satisfies_the_ranking_principle(name):
     check = bestcut.check_metric(name)
     assert check.prp is True
     assert check.tp_nondecreasing
+
+
+@pytest.mark.parametrize("name", bestcut.metrics.names())
+def test_what_algebra_proves_is_said_to_hold_for_every_n(name):
+    check = bestcut.check_metric(name)
+    assert check.n_checked is None
+    what = "Independent of" if check.tp_independent else "Never decreasing in"
+    strictly = "Strictly increasing in TP, for every n."
+    assert check.reason == strictly or check.reason.startswith(
+        f"{what} TP, for every n"
+    )
+    if "if n <= 24" in check.reason:  # that it is strict was only seen on the lattice
+        assert check.reason.endswith("; strictly increasing in it if n <= 24.")
+        assert check.tp_monotonic
+        other = bestcut.check_metric(name, n_max=5)
+        assert other.reason == check.reason.replace("24", "5")
+
+
+def test_what_small_confusion_matrices_show_is_not_said_of_every_n():
+    worst_rate = from_rates(lambda tpr, tnr, p: np.minimum(tpr, tnr), "worst rate")
+    few = "for every confusion matrix with n <= 24."
+    assert bestcut.check_metric(worst_rate).reason.endswith(few)
+    assert bestcut.check_metric(worst_rate).n_checked == 24
+    # Only sizes count, and of floor nothing is known to algebra.
+    sizes = from_counts(lambda tp, fp, fn, tn: np.floor((tp + fp) / 3))
+    assert bestcut.check_metric(sizes).reason == f"Independent of TP, {few}"
+    square = from_counts(lambda tp, fp, fn, tn: (tp + fp) ** 2)
+    assert bestcut.check_metric(square).reason == "Independent of TP, for every n."
+    assert bestcut.check_metric(square).n_checked is None
+    # Where TP begins to count is beyond what was looked at.
+    late = from_expression("max(0, tp - 30)")
+    assert bestcut.check_metric(late).reason == f"Independent of TP, {few}"
+
+
+class Counted:
+    """A formula that counts how many confusion matrices it is evaluated at."""
+
+    def __init__(self, formula):
+        self.formula, self.cells, self.calls = formula, 0, 0
+
+    def __call__(self, tp, fp, fn, tn):
+        if isinstance(tp, np.ndarray):
+            self.cells, self.calls = self.cells + tp.size, self.calls + 1
+        return self.formula(tp, fp, fn, tn)
+
+
+@pytest.mark.parametrize(
+    ("formula", "calls", "cells"),
+    [
+        # Algebra proves it, without any confusion matrix.
+        (lambda tp, fp, fn, tn: np.sqrt(tp * tn) / (tp + fp + fn + tn), 0, 0),
+        # It is seen on the lattice, from one step in TP at each point.
+        (lambda tp, fp, fn, tn: np.floor(tp / 2) + tn, 50, 40_000),
+    ],
+)
+def test_the_first_question_about_a_metric_takes_few_evaluations(formula, calls, cells):
+    counted = Counted(formula)
+    require_ranking(from_counts(counted), way_out="There is none.")
+    assert counted.calls <= calls
+    assert counted.cells <= cells
+
+
+def test_a_first_decision_evaluates_the_metric_no_more_than_a_later_one():
+    counted = Counted(lambda tp, fp, fn, tn: np.sqrt(tp * tn) / (tp + fp + fn + tn))
+    metric = from_counts(counted)
+    p = np.random.default_rng(0).random(100)
+    used = []
+    for _ in range(2):
+        before = counted.cells
+        bestcut.decide(p, metric)
+        used.append(counted.cells - before)
+    assert used[0] == used[1]
 
 
 def test_the_papers_separating_example_is_tp_but_not_rates_monotonic():

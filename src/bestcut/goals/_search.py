@@ -25,7 +25,12 @@ import numpy as np
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.counts import NOTHING, Law, add_instance, convolved, law_of, trimmed
 from bestcut.goals._goals import DistributionGoal, Question
-from bestcut.metrics import Metric, agreement_never_hurts, check_metric, tp_never_hurts
+from bestcut.metrics import (
+    Metric,
+    agreement_never_hurts,
+    check_metric,
+    tp_never_matters,
+)
 from bestcut.scores import (
     Atoms,
     Rows,
@@ -164,9 +169,8 @@ class GoalSearch:
 
     def _only_size_counts(self) -> bool:
         """Return whether it is proved that the metric is the same for every TP."""
-        return check_metric(self.metric).tp_independent and all(
-            tp_never_hurts(metric, self.n)
-            for metric in (self.metric, _Opposite(self.metric))
+        return check_metric(self.metric).tp_independent and tp_never_matters(
+            self.metric, self.n
         )
 
     def _begin(self, first: int, law: UtilityDistribution) -> None:
@@ -308,31 +312,6 @@ def _laws_of_groups(eta: FloatArray) -> FloatArray:
     for p in groups.T:
         add_instance(laws, p, laws)
     return np.ascontiguousarray(laws.T)
-
-
-class _Opposite(Metric):
-    """A metric for which what was better is worse."""
-
-    def __init__(self, metric: Metric) -> None:
-        self.metric = metric
-
-    @property
-    def name(self) -> str:
-        """How the metric is called."""
-        return self.metric.name
-
-    @property
-    def greater_is_better(self) -> bool:
-        """Whether a larger value is a better one."""
-        return not self.metric.greater_is_better
-
-    def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
-        """Evaluate without checks."""
-        return self.metric.score(tp, n_pred, n_pos, n)
-
-    def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-        """Evaluate without checks at the four cells."""
-        return self.metric.score_cells(tp, fp, fn, tn)
 
 
 def _law_at(

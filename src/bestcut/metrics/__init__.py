@@ -63,6 +63,7 @@ from bestcut.metrics._monotone import (
     moves_never_hurt as moves_never_hurt,
     tp_never_hurts as tp_never_hurts,
     tp_never_hurts_for_any_n as tp_never_hurts_for_any_n,
+    tp_never_matters as tp_never_matters,
 )
 from bestcut.metrics._principle import (
     Counterexample,

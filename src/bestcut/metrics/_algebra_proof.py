@@ -8,8 +8,10 @@ Lemma 4 in docs/how-it-works/bounds.md, the paper's Main Result 1, without any r
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple
 
 from bestcut._errors import NotFollowedError
 from bestcut.metrics._algebra import (
@@ -21,7 +23,7 @@ from bestcut.metrics._algebra import (
     product_of,
     sum_of,
 )
-from bestcut.metrics._base import Metric
+from bestcut.metrics._base import FractionalLinearMetric, Metric
 from bestcut.metrics._following import followed, formula_of
 from bestcut.metrics._moves import KINDS, Kind, Move, least_cells
 from bestcut.metrics._polynomial import (
@@ -127,3 +129,53 @@ def _utility(metric: Metric, cells: list[Polynomial], needs: Needs) -> Terms:
     given: list[Any] = [Terms({NO_POWERS: cell}, needs) for cell in cells]
     found: Terms = followed(formula_of(metric), given[0].like, *given)
     return found if metric.greater_is_better else opposite(found)
+
+
+class SlopeInTP(NamedTuple):
+    """The sign of the slope in TP of a fraction's utility: that of A + B v + C p.
+
+    Attributes
+    ----------
+    coefficients : tuple of Fraction
+        A, B and C, exactly.
+    worst : tuple of int
+        The corner (v, p) of the unit square at which the sum is smallest.
+    increasing, nondecreasing, independent : bool
+        Whether it is so for every n.
+    """
+
+    coefficients: tuple[Fraction, Fraction, Fraction]
+    worst: tuple[int, int]
+    increasing: bool
+    nondecreasing: bool
+    independent: bool
+
+
+def slope_by_coefficients(metric: FractionalLinearMetric) -> SlopeInTP | None:
+    """Decide a fractional-linear metric for every n, or return None.
+
+    With N and D the numerator and denominator, dPhi/du has the sign of
+    c1 D - d1 N, in which u cancels: A + B v + C p. (The paper asks for c1 > d1, which
+    is neither enough nor needed.) It is non-negative at every (v, p) inside
+    the unit square exactly if it is at the four corners.
+
+    None is returned where a denominator that depends on TP vanishes at a confusion
+    matrix whose TP could still change: a lattice has to say what happens there.
+    """
+    c, d = ([Fraction(x) for x in part] for part in metric.coefficients())
+    # D at the four pure confusion matrices; it is linear, so these are its extremes.
+    at_tn, at_fp, at_fn, at_tp = d[0], d[0] + d[2], d[0] + d[3], sum(d)
+    vertices = (at_tn, at_fp, at_fn, at_tp)
+    sign_changes = min(vertices) < 0 < max(vertices)
+    # (v, p) inside the square reach D = 0 only through these two edges.
+    touches = at_fp == at_fn == 0 or at_tp == at_tn == 0
+    if d[1] != 0 and (sign_changes or touches):
+        return None
+    sign = int(metric.sign)  # fractions stay exact
+    a, b, c_ = (sign * (c[1] * d[i] - d[1] * c[i]) for i in (0, 2, 3))
+    corners = {(v, p): a + b * v + c_ * p for v, p in product((0, 1), repeat=2)}
+    worst = min(corners, key=lambda at: corners[at])
+    independent = not any(corners.values())
+    increasing = corners[worst] >= 0 and not independent
+    nondecreasing = increasing or independent
+    return SlopeInTP((a, b, c_), worst, increasing, nondecreasing, independent)

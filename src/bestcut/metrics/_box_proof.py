@@ -23,8 +23,7 @@ from bestcut.metrics._base import Metric
 from bestcut.metrics._families import CustomMetric
 from bestcut.metrics._following import followed, formula_of
 from bestcut.metrics._interval import Interval
-from bestcut.metrics._moves import Kind, Move, least_cells, utility_at
-from bestcut.metrics._principle import ROUNDING
+from bestcut.metrics._moves import ROUNDING, Kind, Move, least_cells, utility_at
 from bestcut.metrics._traced import MOVE, Boxes, Traced, traced
 
 

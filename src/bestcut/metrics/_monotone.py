@@ -14,12 +14,14 @@ A verdict of False means that there is no proof, never that the opposite was pro
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from bestcut._errors import NotFollowedError
-from bestcut.metrics._algebra_proof import left_by_algebra
+from bestcut.metrics._algebra_proof import left_by_algebra, slope_by_coefficients
 from bestcut.metrics._base import (
     FractionalLinearMetric,
     Metric,
@@ -27,8 +29,15 @@ from bestcut.metrics._base import (
     remembered,
 )
 from bestcut.metrics._box_proof import Search, proved_by_boxes
-from bestcut.metrics._moves import MORE_AGREEMENT, MORE_TP, Move, utility_at
-from bestcut.metrics._principle import ROUNDING, check_algebra, every_confusion
+from bestcut.metrics._families import CustomMetric
+from bestcut.metrics._moves import (
+    MORE_AGREEMENT,
+    MORE_TP,
+    ROUNDING,
+    Move,
+    every_confusion,
+    utility_at,
+)
 
 # The lattice of n = 80 has 91,881 confusion matrices, found among (n + 1)^3 triples of
 # counts; for a short formula looking at them takes 0.07 seconds.
@@ -82,8 +91,48 @@ def _known_by_coefficients(metric: Metric) -> bool | None:
     """Say whether more TP never hurts a fraction, for every n; None if unknown."""
     if not isinstance(metric, FractionalLinearMetric):
         return None
-    verdict = check_algebra(metric)
-    return None if verdict is None else verdict.nondecreasing
+    slope = slope_by_coefficients(metric)
+    return None if slope is None else slope.nondecreasing
+
+
+def tp_never_matters(metric: Metric, n: int) -> bool:
+    """Say whether it is proved that the utility does not see TP, for this n."""
+    return all(tp_never_hurts(x, n) for x in (metric, _opposite_of(metric)))
+
+
+def tp_never_matters_for_any_n(metric: Metric) -> bool:
+    """Say whether `tp_never_matters` is proved for every n at once, by algebra."""
+    return all(tp_never_hurts_for_any_n(x) for x in (metric, _opposite_of(metric)))
+
+
+def _opposite_of(metric: Metric) -> Metric:
+    """Return the metric for which what was better is worse."""
+    if isinstance(metric, CustomMetric):  # whose callable is followed
+        return replace(metric, greater_is_better=not metric.greater_is_better)
+    return _Opposite(metric)
+
+
+@dataclass(frozen=True)
+class _Opposite(Metric):
+    metric: Metric
+
+    @property
+    def name(self) -> str:
+        """How the metric is called."""
+        return self.metric.name
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether a larger value is a better one."""
+        return not self.metric.greater_is_better
+
+    def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Evaluate without checks."""
+        return self.metric.score(tp, n_pred, n_pos, n)
+
+    def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        """Evaluate without checks at the four cells."""
+        return self.metric.score_cells(tp, fp, fn, tn)
 
 
 def agreement_never_hurts(metric: Metric, n: int) -> bool:

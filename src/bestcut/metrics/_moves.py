@@ -11,9 +11,13 @@ from typing import cast
 
 import numpy as np
 
-from bestcut._types import FloatArray
+from bestcut._types import EPS, FloatArray
 from bestcut.metrics._base import Metric, counts_from_confusion
 from bestcut.metrics._following import followed
+
+# The metric is evaluated in floating point: two values closer than this many units in
+# the last place of the largest score count as equal.
+ROUNDING = 64 * EPS
 
 # What a move does to each cell.
 Move = tuple[int, int, int, int]
@@ -52,3 +56,10 @@ def utility_at(metric: Metric, cells: FloatArray, n: float) -> FloatArray:
     tp, n_pred, n_pos, _ = counts_from_confusion(*cells)
     out: FloatArray = followed(metric.utility, np.asarray, tp, n_pred, n_pos, n)
     return out
+
+
+def every_confusion(n: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return tp, n_pred, n_pos of every confusion matrix of n instances."""
+    tp, n_pred, n_pos = np.indices((n + 1,) * 3).reshape(3, -1).astype(np.float64)
+    reachable = (tp <= np.minimum(n_pred, n_pos)) & (tp >= n_pred + n_pos - n)
+    return tp[reachable], n_pred[reachable], n_pos[reachable]

@@ -2,15 +2,13 @@
 
 The paper's Main Result 1: a metric that never falls when TP rises, at equal numbers of
 predicted and actual positives, is maximised in expectation by some top-k prediction.
-For fractional-linear metrics without a pole in the way, algebra decides this for every
-n. For other metrics, it is checked on the whole lattice of confusion matrices of up to
-`n_max` instances.
+Where algebra proves this, it holds for every n. Other metrics are checked on the whole
+lattice of confusion matrices of up to `n_max` instances.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations_with_replacement, product
 from numbers import Integral
@@ -20,7 +18,7 @@ import numpy as np
 
 from bestcut import _errors as errors
 from bestcut._errors import n_max_too_small
-from bestcut._types import EPS, FloatArray
+from bestcut.metrics._algebra_proof import SlopeInTP, slope_by_coefficients
 from bestcut.metrics._base import (
     FractionalLinearMetric,
     Metric,
@@ -28,10 +26,13 @@ from bestcut.metrics._base import (
     remembered,
 )
 from bestcut.metrics._catalog import get
+from bestcut.metrics._monotone import (
+    tp_never_hurts_for_any_n,
+    tp_never_matters_for_any_n,
+)
+from bestcut.metrics._moves import ROUNDING, every_confusion
 
-# The metric is evaluated in floating point: two values closer than this many units in
-# the last place of the largest score count as equal.
-ROUNDING = 64 * EPS
+_N_MAX = 24  # the lattice that is looked at unless another one is asked for
 
 
 class Cells(NamedTuple):
@@ -159,7 +160,8 @@ class MetricCheck:
     counterexample : Counterexample or None
         Where more TP is worse, if it ever is.
     n_checked : int or None
-        The verdict on TP holds up to this n; None if it holds for every n.
+        Whether more TP can hurt is known up to this n; None if for every n. What
+        `reason` restricts to small n was seen only there.
 
     See Also
     --------
@@ -194,7 +196,7 @@ class MetricCheck:
         )
 
 
-def check_metric(metric: str | Metric, *, n_max: int = 24) -> MetricCheck:
+def check_metric(metric: str | Metric, *, n_max: int = _N_MAX) -> MetricCheck:
     """Check whether a metric may be maximised by ranking and cutting.
 
     Parameters
@@ -202,9 +204,9 @@ def check_metric(metric: str | Metric, *, n_max: int = 24) -> MetricCheck:
     metric : str or Metric
         The name of a metric, or a metric.
     n_max : int, default=24
-        Every confusion matrix of 1 to `n_max` instances is checked. For a
-        fractional-linear metric whose denominator does not change sign, the verdict on
-        TP holds for every n. ``n_checked`` says for which n the verdict holds.
+        Every confusion matrix of 1 to `n_max` instances is checked. If algebra proves
+        that more TP never hurts, that holds for every n; ``reason`` and ``n_checked``
+        say for which n the verdict holds.
 
     Returns
     -------
@@ -257,31 +259,8 @@ def check_metric(metric: str | Metric, *, n_max: int = 24) -> MetricCheck:
 
 @lru_cache(maxsize=256)
 def _check(metric: Metric, n_max: int) -> MetricCheck:
-    lattice = _check_lattice(metric, n_max)
-    algebra = (
-        check_algebra(metric) if isinstance(metric, FractionalLinearMetric) else None
-    )
-    tp = algebra or lattice
-    counterexample = tp.counterexample or lattice.counterexample
-    scope = "every n" if algebra else f"every confusion matrix with n <= {n_max}"
-    prp: bool | None = True
-    if tp.independent:
-        reason = f"Independent of TP, for {scope}."
-    elif tp.nondecreasing:
-        how = "Strictly increasing" if tp.increasing else "Never decreasing"
-        reason = f"{how} in TP, for {scope}."
-    else:
-        assert counterexample is not None
-        violation = _find_violation(metric)
-        counterexample = Counterexample(
-            counterexample.fewer_tp,
-            counterexample.more_tp,
-            counterexample.score_fewer,
-            counterexample.score_more,
-            violation,
-        )
-        prp = None if violation is None else False
-        reason = f"More true positives can be worse: {counterexample}."
+    ranking: _Ranking = remembered(_ranking, metric, n_max)
+    tp = ranking.tp
     return MetricCheck(
         metric=metric,
         tp_monotonic=tp.increasing,
@@ -289,18 +268,93 @@ def _check(metric: Metric, n_max: int) -> MetricCheck:
         tp_independent=tp.independent,
         rates_monotonic=_rates_monotonic(metric, n_max),
         agreement_monotonic=_agreement_monotonic(metric, n_max),
-        prp=prp,
-        reason=reason,
-        counterexample=counterexample,
-        n_checked=None if algebra else n_max,
+        prp=ranking.prp,
+        reason=ranking.reason,
+        counterexample=tp.counterexample,
+        n_checked=None if tp.for_any_n else n_max,
     )
 
 
 class _TPVerdict(NamedTuple):
+    """What more TP does.
+
+    `for_any_n` says that whether it hurts is known for every n, and `wholly` that all
+    of this is.
+    """
+
     increasing: bool
     nondecreasing: bool
     independent: bool
     counterexample: Counterexample | None
+    for_any_n: bool = False
+    wholly: bool = False
+
+    def in_words(self, n_max: int) -> str:
+        """Say for which n more TP does what; it does not hurt."""
+        what = "Never decreasing in"
+        if self.increasing:
+            what = "Strictly increasing in"
+        elif self.independent:
+            what = "Independent of"
+        if self.wholly:
+            return f"{what} TP, for every n."
+        if self.for_any_n:
+            weak = "Never decreasing in TP, for every n"
+            return f"{weak}; {what.lower()} it if n <= {n_max}."
+        return f"{what} TP, for every confusion matrix with n <= {n_max}."
+
+
+class _Ranking(NamedTuple):
+    """Whether ranking and cutting is optimal, and why."""
+
+    tp: _TPVerdict
+    prp: bool | None
+    reason: str
+
+
+@lru_cache(maxsize=256)
+def _ranking(metric: Metric, n_max: int) -> _Ranking:
+    tp = _by_coefficients(metric) or _by_algebra(metric, _check_lattice(metric, n_max))
+    if tp.counterexample is None:
+        return _Ranking(tp, True, tp.in_words(n_max))
+    violation = _find_violation(metric)
+    counterexample = replace(tp.counterexample, violation=violation)
+    prp = None if violation is None else False
+    reason = f"More true positives can be worse: {counterexample}."
+    return _Ranking(tp._replace(counterexample=counterexample), prp, reason)
+
+
+def _by_coefficients(metric: Metric) -> _TPVerdict | None:
+    """Decide a fraction for every n, if its coefficients do."""
+    if not isinstance(metric, FractionalLinearMetric):
+        return None
+    slope = slope_by_coefficients(metric)
+    if slope is None:
+        return None
+    fall = None if slope.nondecreasing else _fall_at(metric, slope)
+    return _TPVerdict(*slope[2:], fall, for_any_n=True, wholly=True)
+
+
+def _fall_at(metric: Metric, slope: SlopeInTP) -> Counterexample:
+    """Return a fall next to the worst corner."""
+    (v, p), (constant, by_v, by_p) = slope.worst, slope.coefficients
+    n = 2
+    while True:  # the inside points next to a bad corner turn bad as n grows
+        n_pred, n_pos = (n - 1 if x else 1 for x in (v, p))
+        if constant * n + by_v * n_pred + by_p * n_pos < 0:
+            return _counterexample(metric, max(0, n_pred + n_pos - n), n_pred, n_pos, n)
+        n *= 2
+
+
+def _by_algebra(metric: Metric, lattice: _TPVerdict) -> _TPVerdict:
+    """Say of what was seen on the lattice for what algebra proves it for every n."""
+    if not tp_never_hurts_for_any_n(metric):
+        return lattice
+    weak = not lattice.increasing and not lattice.independent
+    wholly = weak or (lattice.independent and tp_never_matters_for_any_n(metric))
+    return lattice._replace(
+        nondecreasing=True, counterexample=None, for_any_n=True, wholly=wholly
+    )
 
 
 def _check_lattice(metric: Metric, n_max: int) -> _TPVerdict:
@@ -325,13 +379,6 @@ def _check_lattice(metric: Metric, n_max: int) -> _TPVerdict:
                 metric, int(tp[i]), int(n_pred[i]), int(n_pos[i]), n
             )
     return _TPVerdict(increasing, nondecreasing, independent, counterexample)
-
-
-def every_confusion(n: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return tp, n_pred, n_pos of every confusion matrix of n instances."""
-    tp, n_pred, n_pos = np.indices((n + 1,) * 3).reshape(3, -1).astype(np.float64)
-    reachable = (tp <= np.minimum(n_pred, n_pos)) & (tp >= n_pred + n_pos - n)
-    return tp[reachable], n_pred[reachable], n_pos[reachable]
 
 
 def _counterexample(
@@ -384,48 +431,6 @@ def _agreement_monotonic(metric: Metric, n_max: int) -> bool:
     return True
 
 
-def check_algebra(metric: FractionalLinearMetric) -> _TPVerdict | None:
-    """Decide a fractional-linear metric for every n, or return None.
-
-    With N and D the numerator and denominator, dPhi/du has the sign of
-    c1 D - d1 N, in which u cancels: A + B v + C p. (The paper asks for c1 > d1, which
-    is neither enough nor needed.) It is non-negative at every (v, p) inside
-    the unit square exactly if it is at the four corners.
-
-    None is returned where a denominator that depends on TP vanishes at a confusion
-    matrix whose TP could still change: the lattice has to say what happens there.
-    """
-    c, d = ([Fraction(x) for x in part] for part in metric.coefficients())
-    # D at the four pure confusion matrices; it is linear, so these are its extremes.
-    at_tn, at_fp, at_fn, at_tp = d[0], d[0] + d[2], d[0] + d[3], sum(d)
-    vertices = (at_tn, at_fp, at_fn, at_tp)
-    sign_changes = min(vertices) < 0 < max(vertices)
-    # (v, p) inside the square reach D = 0 only through these two edges.
-    touches = at_fp == at_fn == 0 or at_tp == at_tn == 0
-    if d[1] != 0 and (sign_changes or touches):
-        return None
-    slope = [c[1] * d[i] - d[1] * c[i] for i in (0, 2, 3)]
-    sign = int(metric.sign)  # fractions stay exact
-    corners = {
-        (v, p): (slope[0] + slope[1] * v + slope[2] * p) * sign
-        for v, p in product((0, 1), repeat=2)
-    }
-    increasing = min(corners.values()) >= 0 and max(corners.values()) > 0
-    independent = not any(corners.values())
-    if increasing or independent:
-        return _TPVerdict(increasing, True, independent, None)
-    (v, p), _ = min(corners.items(), key=lambda item: item[1])
-    n = 2
-    while True:  # the inside points next to a bad corner turn bad as n grows
-        n_pred, n_pos = (n - 1 if x else 1 for x in (v, p))
-        inside = slope[0] * n + slope[1] * n_pred + slope[2] * n_pos
-        if sign * inside < 0:
-            tp = max(0, n_pred + n_pos - n)
-            example = _counterexample(metric, tp, n_pred, n_pos, n)
-            return _TPVerdict(False, False, False, example)
-        n *= 2
-
-
 def _find_violation(metric: Metric) -> RankingViolation | None:
     """Look for probabilities with a prediction better than every top-k one."""
     grid = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1, 0.0)
@@ -467,6 +472,8 @@ def require_ranking(metric: Metric, *, way_out: str, role: str = "metric") -> No
     role : str, default="metric"
         What the message calls the metric.
     """
-    check = check_metric(metric)
-    if not check.prp:
-        raise errors.without_principle(metric.name, check.reason, way_out, role)
+    if tp_never_hurts_for_any_n(metric):
+        return
+    ranking: _Ranking = remembered(_ranking, metric, _N_MAX)
+    if not ranking.prp:
+        raise errors.without_principle(metric.name, ranking.reason, way_out, role)
