@@ -8,7 +8,7 @@ from bestcut.counts._window import law_of
 from bestcut.goals import ProbAtLeast, Quantile
 from bestcut.goals._search import GoalSearch
 from bestcut.metrics import LinearUtility, from_counts, get
-from bestcut.scores import distribution_of_score
+from bestcut.scores._utility import Atoms
 from helpers import descending
 
 
@@ -39,8 +39,11 @@ KINDS = {
 def utility_law(metric, caught, missed):
     """Return the law of the utility, every pair listed."""
     tp, fn = law_of(caught), law_of(missed)
-    n = caught.size + missed.size
-    return distribution_of_score(metric, tp, fn, caught.size, n, rising=False)
+    a, b = tp.counts[:, None], fn.counts
+    score = metric.score_cells(a, caught.size - a, b, missed.size - b)
+    mass = np.multiply.outer(tp.pmf, fn.pmf)
+    score = np.broadcast_to(metric.sign * score, mass.shape)
+    return Atoms(score.ravel(), mass.ravel(), sum(mass.shape))
 
 
 def assert_no_better(found, goal, metric, law):
