@@ -1,5 +1,6 @@
 """Rules of the house: what is imported, public names, versions, docstrings."""
 
+import ast
 import importlib
 import inspect
 import re
@@ -237,3 +238,17 @@ def test_the_hosted_ci_runs_what_ci_runs():
     assert "- run: bash .ci/run\n" in workflow
     least = PYPROJECT["project"]["requires-python"].removeprefix(">=")
     assert f'"{least}"' in workflow
+
+
+def test_all_json_is_valid():
+    """NaN and infinity are no JSON, and `json.dumps` writes them unless told not to."""
+    calls = [
+        (path.name, [keyword.arg for keyword in node.keywords])
+        for path in (ROOT / "src").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in ("json.dumps", "json.dump")
+    ]
+    assert len(calls) >= 5
+    lenient = {file for file, options in calls if "allow_nan" not in options}
+    assert lenient <= {"_ndjson.py"}  # which writes names and 0 and 1

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import bestcut
+from bestcut.cli._printing import print_json
 from cli.run import BIN, PROBABILITIES, QUERIES, call, complaint, environment
 
 
@@ -81,6 +82,16 @@ def test_json_goes_where_the_table_does_not(folder):
     assert alone.stderr == ""
     assert json.loads(alone.stdout) == json.loads(beside.stderr)
     assert all(key.isidentifier() for key in json.loads(alone.stdout))
+
+
+def test_numbers_that_are_not_finite_are_null_in_json(capsys):
+    inf, nan = float("inf"), float("nan")
+    facts = {"gap": inf, "each": [{"score": np.float64(nan)}], "between": (-inf, 0.5)}
+    print_json(facts | {"positive": 3, "metric": "f1", "threshold": None})
+    assert json.loads(capsys.readouterr().out, parse_constant=pytest.fail) == {
+        **{"gap": None, "each": [{"score": None}], "between": [None, 0.5]},
+        **{"positive": 3, "metric": "f1", "threshold": None},
+    }
 
 
 def test_groups_are_decided_each_by_itself(folder):

@@ -155,8 +155,8 @@ def _scores(found: Any) -> dict[str, Any]:
     """Return the facts about the expected score."""
     return {
         "expected_score": finite_or_none(found.expected_score),
-        "error": finite_or_none(found.error),
-        "gap": finite_or_none(found.gap),
+        "error": found.error,
+        "gap": found.gap,
         "gap_scope": found.gap_scope,
     }
 

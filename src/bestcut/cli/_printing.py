@@ -126,7 +126,7 @@ def _interval_of_mean(score: bestcut.ScoreDistribution) -> list[float]:
 
 
 def finite_or_none(number: float | None) -> float | None:
-    """Return a number, or None if it is not finite, since JSON has no infinity."""
+    """Return a number, or None if it is not finite."""
     return number if number is not None and np.isfinite(number) else None
 
 
@@ -174,8 +174,17 @@ def print_facts(
 
 
 def print_json(value: Any, *, err: bool = False) -> None:
-    """Print a value in one line for machines."""
-    echo(json.dumps(value), err=err)
+    """Print a value in one line for machines; numbers that are not finite are null."""
+    echo(json.dumps(_finite(value), allow_nan=False), err=err)
+
+
+def _finite(value: Any) -> Any:
+    """Return a value with None for every number in it that JSON cannot hold."""
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return finite_or_none(value) if isinstance(value, float) else value
 
 
 def print_table(head: list[str], rows: list[list[Any]], *, err: bool = False) -> None:
