@@ -169,6 +169,34 @@ def test_a_metric_without_the_principle_is_refused_in_one_sentence(place):
     )
 
 
+# --- percentages where shares are asked for ------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: bestcut.decide([0.9, 0.2], at_least={"recall": x}),
+        lambda x: bestcut.decide([0.9], at_least={"recall": bestcut.Certain(x)}),
+        lambda x: bestcut.decide_each([[0.9, 0.2]], at_least={"recall": [0.1, x]}),
+        lambda x: bestcut.guarantee([1, 0], [0.9, 0.2], [0.5], {"recall": x}),
+    ],
+    ids=["decide", "Certain", "decide_each", "guarantee"],
+)
+def test_a_percentage_is_told_to_be_a_share(call):
+    sentence = r"`at_least\['recall'\]` must be at most 1, the largest value of the "
+    with pytest.raises(ValueError, match=f"{sentence}metric; got 80. Pass 0.8 for 80%"):
+        call(80)
+    with pytest.raises(ValueError, match=f"{sentence}metric; got 101.0. Ask for less"):
+        call(101.0)
+
+
+def test_a_metric_without_a_bound_may_be_asked_for_80():
+    hits = bestcut.metrics.from_expression("tp")
+    assert bestcut.decide(np.ones(90), at_least={hits: 80}).n_positive == 90
+    rounded = 1.0 + 2.0**-52  # as an expected score may be
+    assert bestcut.decide([1.0], at_least={"recall": rounded}).n_positive == 1
+
+
 # --- values in sentences -------------------------------------------------------------
 
 

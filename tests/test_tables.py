@@ -28,6 +28,49 @@ def test_a_column_gives_a_column_with_its_index_and_name(metric):
     assert found.equals(pl.Series("b", labels), check_names=True, check_dtypes=True)
 
 
+Y = np.array([[True], [False]]) & np.ones(100, dtype=bool)  # good labels, and no good
+SCORES = np.random.default_rng(7).random(100)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda p: bestcut.adjust_prevalence(p, old=0.5, new=0.1),
+        lambda p: bestcut.guarantee(Y[0], SCORES, p, {"precision": 0.2}).labels,
+        lambda p: bestcut.guarantee(Y[1], SCORES, p, {"precision": 0.2}).labels,
+        lambda p: bestcut.ScoreSummary.from_scores(p).bracket("f1").refine(p).labels(p),
+    ],
+    ids=["adjust_prevalence", "guarantee", "no guarantee", "Cut.labels"],
+)
+def test_every_result_for_a_column_is_one(function):
+    wanted = function(P[:, 1])
+    pd.testing.assert_series_equal(
+        function(PANDAS["b"]), pd.Series(wanted, index=PANDAS.index, name="b")
+    )
+    found = function(POLARS["b"])
+    assert found.equals(pl.Series("b", wanted), check_names=True, check_dtypes=True)
+
+
+def test_a_guarantee_for_a_column_is_told_as_for_an_array():
+    told = [
+        repr(bestcut.guarantee(Y[i], SCORES, p, {"precision": 0.2}))
+        for i in (0, 1)
+        for p in (P[:, 1], PANDAS["b"], POLARS["b"])
+    ]
+    assert len(set(told)) == 2
+
+
+def test_the_rule_of_a_decision_answers_like_the_decision():
+    rule = multilabel.decide(P, average="macro", per_row=2).rule()
+    assert_tables(rule, rule(P))
+    shares = P / P.sum(axis=1, keepdims=True)
+    rule = multiclass.decide(shares, classes=NAMES).rule()
+    found = rule(pd.DataFrame(shares, index=PANDAS.index))
+    pd.testing.assert_series_equal(found, pd.Series(rule(shares), index=PANDAS.index))
+    found = rule(pl.DataFrame(shares, orient="row"))
+    assert found.equals(pl.Series(values=rule(shares)))
+
+
 def test_labels_are_like_those_of_a_comparison():
     pd.testing.assert_series_equal(
         bestcut.decide(PANDAS["b"], "accuracy").labels, PANDAS["b"] >= 0.5

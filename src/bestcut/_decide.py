@@ -15,7 +15,7 @@ from bestcut import _errors as errors, _extras as extras
 from bestcut._errors import InfeasibleError
 from bestcut._tables import frame_of, library_of, like
 from bestcut._types import BoolArray, CountArray, FloatArray
-from bestcut._validation import check_bounds, check_finite_real, check_probabilities
+from bestcut._validation import check_bounds, check_floor, check_probabilities
 from bestcut.goals import (
     Certain,
     Condition,
@@ -552,8 +552,8 @@ def decide(
     InfeasibleError
         If no prediction satisfies `at_least`; the message says what can be reached.
     ValueError
-        If a name is not known, or `min_positives` and `max_positives` contradict each
-        other.
+        If a name is not known, a condition asks for more than its metric can be, or
+        `min_positives` and `max_positives` contradict each other.
     TypeError
         If an argument is of another kind, for example a class where a metric is needed.
 
@@ -815,8 +815,9 @@ def check_floors(at_least: Any) -> Floors:
         for floor in conditions:
             if isinstance(floor, Goal):
                 raise errors.goal_as_condition(metric.name, floor)
-            if not isinstance(floor, Certain):
-                check_finite_real(floor, name=f"at_least[{metric.name!r}]")
+            least = floor.score if isinstance(floor, Certain) else floor
+            called = f"at_least[{metric.name!r}]"
+            check_floor(least, name=called, bound=metric.bound)
         if not metric.greater_is_better:
             raise errors.constrained_loss(metric.name)
         require_ranking(

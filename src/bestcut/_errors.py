@@ -709,6 +709,16 @@ def constrained_loss(metric: str) -> ValueError:
     )
 
 
+def beyond_bound(name: str, value: Any, bound: float) -> ValueError:
+    """Return the refusal of a least value that a metric never has."""
+    percent = bound == 1.0 and value <= 100.0
+    return ValueError(
+        f"`{name}` must be at most {bound:g}, the largest value of the metric; got "
+        f"{_shown(value)}. "
+        + (f"Pass {value / 100:g} for {value:g}%." if percent else "Ask for less.")
+    )
+
+
 def infeasible(
     low: int, high: int, reach: Sequence[tuple[str, float, Any, int]], each: bool
 ) -> InfeasibleError:

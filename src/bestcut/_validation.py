@@ -255,6 +255,14 @@ def check_finite_real(value: Any, *, name: str) -> None:
         raise errors.not_finite(name, value)
 
 
+def check_floor(value: Any, *, name: str, bound: float | None) -> None:
+    """Refuse a least value of a metric that is not finite, or beyond its bound."""
+    check_finite_real(value, name=name)
+    # What is beyond it by rounding only may be a score of the metric.
+    if bound is not None and value > bound * (1.0 + 1e-9):
+        raise errors.beyond_bound(name, value, bound)
+
+
 def check_size(value: Any, *, name: str) -> None:
     """Refuse a value that is not a real number, or whose products would overflow."""
     check_finite_real(value, name=name)

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._tables import like
 from bestcut._types import BoolArray, CountArray, FloatArray
 from bestcut._validation import (
-    check_finite_real,
     check_finite_scores,
+    check_floor,
     check_labels,
     check_share,
 )
@@ -35,9 +36,10 @@ class Guarantee:
 
     Attributes
     ----------
-    labels : ndarray of bool, shape (n,)
+    labels : ndarray of bool, shape (n,), or Series
         Which of the new rows are in the set, in the order of the input; none if nothing
-        can be certified. Read-only.
+        can be certified. A Series of pandas or polars gives one, with its index and its
+        name; an array is read-only.
     threshold : float
         Smallest score in the set; inf if it is empty.
     n_positive : int
@@ -79,7 +81,7 @@ class Guarantee:
     (True, True)
     """
 
-    labels: BoolArray
+    labels: Any
     threshold: float
     n_positive: int
     certified: bool
@@ -93,7 +95,7 @@ class Guarantee:
     @cached_property
     def labels_needed(self) -> int | None:
         """About how many labels would have been enough, computed on first use."""
-        if self.certified or self.labels.size == 0:
+        if self.certified or not len(self.labels):
             return None
         return _labels_needed(self._pool, 1.0 - self.probability, self._conditions)
 
@@ -105,14 +107,14 @@ class Guarantee:
             which = f"score >= {self.threshold:.6g}" if self.n_positive else "none"
             return (
                 f"{asked} in this batch, with probability {self.probability:g}, for "
-                f"{self.n_positive} of {self.labels.size} rows ({which}); "
+                f"{self.n_positive} of {len(self.labels)} rows ({which}); "
                 f"from {self.n_labels} labels."
             )
         refusal = (
-            f"{asked} in a batch of {self.labels.size} cannot be certified with "
+            f"{asked} in a batch of {len(self.labels)} cannot be certified with "
             f"{self.n_labels} labels at probability {self.probability:g}."
         )
-        if self.labels.size == 0:
+        if not len(self.labels):
             return f"{refusal} There are no new rows."
         if self.labels_needed is None:
             return (
@@ -244,7 +246,7 @@ def guarantee(
     labels = fresh >= threshold
     labels.flags.writeable = False
     return Guarantee(
-        labels=labels,
+        labels=like(new_scores, labels),
         threshold=threshold,
         n_positive=size,
         certified=bool(enough.any()),
@@ -266,7 +268,8 @@ class _Conditions:
         self.floors: dict[Metric, float] = {}
         for name, floor in at_least.items():
             metric = get(name)
-            check_finite_real(floor, name=f"at_least[{metric.name!r}]")
+            called = f"at_least[{metric.name!r}]"
+            check_floor(floor, name=called, bound=metric.bound)
             if not metric.greater_is_better:
                 raise errors.constrained_loss(metric.name)
             if not moves_never_hurt(metric, n, (_FP_TO_TP, _FN_TO_TN)):

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from bestcut._types import EPS, FloatArray
+from bestcut._tables import like
+from bestcut._types import EPS
 from bestcut._validation import check_probabilities, check_share
 
 _ROUNDING = 8 * EPS  # of the two ratios below, which are near 1
 
 
-def adjust_prevalence(y_proba: Any, old: float, new: float | None = None) -> FloatArray:
+def adjust_prevalence(y_proba: Any, old: float, new: float | None = None) -> Any:
     """Return probabilities as they are at another prevalence.
 
     Parameters
@@ -32,8 +33,9 @@ def adjust_prevalence(y_proba: Any, old: float, new: float | None = None) -> Flo
 
     Returns
     -------
-    ndarray of shape (n,)
-        The probabilities where the share of positives is `new`.
+    ndarray of shape (n,), or Series
+        The probabilities where the share of positives is `new`. A Series of pandas or
+        polars gives one, with its index and its name.
 
     Raises
     ------
@@ -70,7 +72,7 @@ def adjust_prevalence(y_proba: Any, old: float, new: float | None = None) -> Flo
         estimate_prevalence(p, before) if new is None else check_share(new, name="new")
     )
     yes, no = p * (after / before), (1.0 - p) * ((1.0 - after) / (1.0 - before))
-    return yes / np.where(yes + no > 0.0, yes + no, 1.0)
+    return like(y_proba, yes / np.where(yes + no > 0.0, yes + no, 1.0))
 
 
 def estimate_prevalence(y_proba: Any, old: float) -> float:

@@ -237,7 +237,7 @@ def _marks_of_cut(cut: Cut, proba: str) -> Marks:
     def marks(source: Source, batch: Batch) -> BoolArray:
         nonlocal tied
         scores = probabilities(batch.column(proba), source.where, batch.before)
-        labels = cut.labels(scores, tied_before=tied)
+        labels: BoolArray = cut.labels(scores, tied_before=tied)
         tied += int(np.count_nonzero(scores == cut.threshold))
         return labels
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
+from bestcut._tables import like, rows_like
 from bestcut._types import FloatArray, IndexArray
 from bestcut.many._entries import Entries
 from bestcut.many._matrix import as_sparse, check_rows, entries_of
@@ -64,7 +65,8 @@ class RowRule:
         Returns
         -------
         ndarray of shape (rows,), or of bool in the shape of `P`
-            The class of each row; or its labels.
+            The class of each row; or its labels. A DataFrame of pandas or polars gives
+            a Series or a DataFrame.
 
         Raises
         ------
@@ -78,8 +80,8 @@ class RowRule:
         entries = entries_of(given, name="P")
         taken = self._taken(entries)
         if self.classes is None:
-            return labels_of(entries, taken, given)
-        return self.classes[first_columns(entries, taken)]
+            return like(P, labels_of(entries, taken, given))
+        return rows_like(P, self.classes[first_columns(entries, taken)])
 
     def _taken(self, entries: Entries) -> list[Any]:
         """Return which entries rows take, for each group of rows."""
@@ -106,11 +108,11 @@ def first_columns(entries: Entries, labels: list[Any]) -> IndexArray:
     return out
 
 
-def labels_of(entries: Entries, labels: list[Any], like: Any) -> Any:
+def labels_of(entries: Entries, labels: list[Any], given: Any) -> Any:
     """Return labels in the shape of a matrix, sparse if that is."""
-    if hasattr(like, "tocsr"):
-        return as_sparse(entries, labels, like)
-    out = np.zeros(like.shape, dtype=np.bool_)
+    if hasattr(given, "tocsr"):
+        return as_sparse(entries, labels, given)
+    out = np.zeros(given.shape, dtype=np.bool_)
     for group, taken in zip(entries.groups, labels, strict=True):
         if group.columns is None:
             out[group.rows] = taken

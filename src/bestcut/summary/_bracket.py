@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._tables import like
 from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
 from bestcut._validation import (
     check_multiplicities,
@@ -90,7 +91,7 @@ class Cut(Predicted):
     n: int
     _prediction: Prediction = field(repr=False)
 
-    def labels(self, y_proba: Any, tied_before: int = 0) -> BoolArray:
+    def labels(self, y_proba: Any, tied_before: int = 0) -> Any:
         """Return the labels of a chunk.
 
         Parameters
@@ -102,8 +103,9 @@ class Cut(Predicted):
 
         Returns
         -------
-        ndarray of bool, shape (m,)
-            The predictions, in the order of the chunk.
+        ndarray of bool, shape (m,), or Series
+            The predictions, in the order of the chunk. A Series of pandas or polars
+            gives one, with its index and its name.
 
         Raises
         ------
@@ -123,7 +125,7 @@ class Cut(Predicted):
         labels = p > self.threshold
         tied = np.flatnonzero(p == self.threshold)
         labels[tied[: max(self.n_tied - tied_before, 0)]] = True
-        return labels
+        return like(y_proba, labels)
 
     def __repr__(self) -> str:
         return (
