@@ -173,8 +173,7 @@ def test_bad_files_and_places_by_the_real_entry_point(tmp_path):
         "or directory). Check the file.",
         "bestcut decide ok.csv --proba p -o no/out.csv": "no/out.csv: could not be "
         "written (No such file or directory). No file was written. Choose another "
-        "place "
-        "with -o.",
+        "place.",
         "bestcut decide - --proba p <&-": "standard input: is closed. Pass a file.",
         "bestcut compare ok.csv --proba p >/dev/full": "standard output could not be "
         "written (No space left on device).",

@@ -151,7 +151,8 @@ def test_constraints_leave_the_best_of_the_label_vectors_that_satisfy_them(seed)
             expected[other] = problem.expected(other, empty)
             reach = [expected[other][m] for m in np.flatnonzero(problem.allowed)]
             share = Fraction(float(rng.choice([0.2, 0.6, 0.9, 0.99, 1.0, 1.02])))
-            floor = min(reach) + share * (max(reach) - min(reach))
+            # A least value above 1, the largest that any of them has, is another error.
+            floor = min(min(reach) + share * (max(reach) - min(reach)), 1)
             floors[other] = Fraction(float(floor))
             at_least[metric_of(other, empty)] = float(floor)
         strictly, nearly = (
