@@ -81,7 +81,7 @@ def stream(n: int, metric: str) -> dict[str, float]:
     for _ in generated(n):
         pass
     times.append(time.perf_counter())
-    summary = bestcut.ScoreSummary()
+    summary = bestcut.streams.ScoreSummary()
     for chunk in generated(n):
         summary.update(chunk)
     times.append(time.perf_counter())

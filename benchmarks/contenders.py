@@ -82,7 +82,7 @@ class TrueModel(ClassifierMixin, BaseEstimator):
         p = posterior(np.asarray(X)[:, 0], self.prevalence)
         if self.new is not None:
             new = None if self.new == "estimated" else self.new
-            p = bestcut.adjust_prevalence(p, self.prevalence, new)
+            p = bestcut.calibration.adjust_prevalence(p, self.prevalence, new)
         return np.column_stack([1 - p, p])
 
     def predict(self, X):

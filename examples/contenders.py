@@ -126,7 +126,7 @@ def by_prevalence(X: Any, y: np.ndarray, seed: int) -> dict[float, Scores]:
         )
         truth = y[test] == 1
         p = model.predict_proba(X[test])[:, 1]
-        adjusted = bestcut.adjust_prevalence(p, old=share)
+        adjusted = bestcut.calibration.adjust_prevalence(p, old=share)
         found["DTA"].append(score(truth, bestcut.decide(adjusted).labels))
         found["DTA, not adjusted"].append(score(truth, bestcut.decide(p).labels))
         for name, way in ways.items():

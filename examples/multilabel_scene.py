@@ -10,7 +10,7 @@ One logistic regression for each label, as it is and with its probabilities cali
 - by a threshold for each label, tuned on the training part for the F1 of that label;
 - by `bestcut.multilabel.decide`, for the mean over rows, the mean over labels, and all
   entries together, without a label of any kind;
-- by `bestcut.decide_from_samples` for each row. Most pictures carry one label, so that
+- by `bestcut.decide_samples` for each row. Most pictures carry one label, so that
   labels exclude each other; all 64 label vectors go in, weighted by the product of the
   probabilities and by how often so many labels came together in the training part.
 
@@ -105,7 +105,7 @@ def dependent(p, seen, Y_seen):
     predicted = np.bincount(size, independent(seen).mean(axis=0))
     came = np.bincount(Y_seen.sum(axis=1), minlength=n + 1) / len(Y_seen)
     weights = independent(p) * (came / predicted)[size]
-    found = [bestcut.decide_from_samples(words, sample_weight=w) for w in weights]
+    found = [bestcut.decide_samples(words, sample_weight=w) for w in weights]
     labels = np.array([one.labels for one in found])
     return labels, float(np.mean([one.expected_score for one in found]))
 

@@ -3,7 +3,7 @@
     python examples/promised_intervals.py [--data DIR] [--splits 60]
 
 For each random split a model is fitted on one part of the rows. On a second part, with
-labels, `calibration_check` looks at its probabilities. For the third part `decide`
+labels, `check_calibration` looks at its probabilities. For the third part `decide`
 takes the labels with the best expected score and promises an interval that should hold
 the real score in 90 % of the cases. Then the labels are uncovered. Models are taken as
 they are, and calibrated with scikit-learn's `CalibratedClassifierCV`.
@@ -209,7 +209,7 @@ def one_split(
     p_check, p_test = (
         probabilities(model, X[i], calibration, fit.size) for i in (check, test)
     )
-    p_value = bestcut.calibration_check(y[check], p_check).p_value
+    p_value = bestcut.check_calibration(y[check], p_check).p_value
     return [promise(p_test, y[test], metric, p_value) for metric in metrics]
 
 

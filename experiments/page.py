@@ -432,7 +432,7 @@ DTA trusts probabilities, so they were calibrated on five folds of the training 
 by a sigmoid and by isotonic regression (`CalibratedClassifierCV`, `ensemble=False`),
 and by the posterior of `bestcut.calibrate` on the out-of-fold scores, whose promised
 range also allows for the error of the calibration. EUM uses only the ranking, so it
-does not change; nor does the oracle after a sigmoid. `bestcut.calibration_check` finds
+does not change; nor does the oracle after a sigmoid. `bestcut.check_calibration` finds
 that the test labels fit the probabilities in
 {_list([f"{percent(share_calibrated(cells, k))} ({_kind(k)})" for k in CALIBRATIONS])}
 of the {len(cells)} problems at the 5% level.
@@ -597,7 +597,7 @@ from it.](figures/paper_promises.png)
 The table shows the share of scores inside the promised 90% range, for the paper's four
 metrics on all {len(cells)} problems, and the mean of the score minus the promised
 score. "Fits" is the share of problems in which the test labels fit the probabilities
-(`calibration_check`, 5%).
+(`check_calibration`, 5%).
 
 {table(head, rows)}
 

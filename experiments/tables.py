@@ -112,7 +112,7 @@ def table_cell(
         "C": float(full["C"]),
         "C_half": [float(h["C"]) for h in halves],
         "calibration": {
-            kind: bestcut.calibration_check(y, p).p_value for kind, p in known.items()
+            kind: bestcut.check_calibration(y, p).p_value for kind, p in known.items()
         },
         "scores": scores,
     }

@@ -39,6 +39,7 @@ LAYERS = [
     "many",
     "multiclass",
     "multilabel",
+    "streams",
     "estimators",
     "scorers",
     "files",

@@ -377,7 +377,7 @@ def test_the_gap_of_a_large_decision_is_that_of_its_summary():
     p = np.random.default_rng(0).beta(0.3, 3.0, 600_000)
     decision = bestcut.decide(p, metric)
     assert decision.solver == "summary"
-    bracket = bestcut.ScoreSummary.from_scores(p).bracket(metric)
+    bracket = bestcut.streams.ScoreSummary.from_scores(p).bracket(metric)
     cut = bracket.refine(bracket.select(p))
     assert cut.gap > 0.0
     # Rounding differs: the summary of one pass has other moments than one at hand.

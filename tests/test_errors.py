@@ -145,7 +145,7 @@ WAYS_OUT = {
         "satisfy it.",
     ),
     "summary": (
-        lambda: bestcut.ScoreSummary().bracket(UPSIDE_DOWN),
+        lambda: bestcut.streams.ScoreSummary().bracket(UPSIDE_DOWN),
         'See `bestcut.decide(solver="exhaustive")`.',
     ),
     "rows": (lambda: bestcut.decide_each([[0.5]], UPSIDE_DOWN), EACH),
@@ -176,7 +176,7 @@ def test_a_metric_without_the_principle_is_refused_in_one_sentence(place):
     "call",
     [
         lambda x: bestcut.decide([0.9, 0.2], at_least={"recall": x}),
-        lambda x: bestcut.decide([0.9], at_least={"recall": bestcut.Certain(x)}),
+        lambda x: bestcut.decide([0.9], at_least={"recall": bestcut.goals.Certain(x)}),
         lambda x: bestcut.decide_each([[0.9, 0.2]], at_least={"recall": [0.1, x]}),
         lambda x: bestcut.guarantee([1, 0], [0.9, 0.2], [0.5], {"recall": x}),
     ],

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import bestcut
-from bestcut import Certain, RowUtility, UncertainProbabilities
-from bestcut.goals import Quantile
+from bestcut import RowUtility, UncertainProbabilities
+from bestcut.goals import Certain, Quantile
 from bestcut.metrics import get
 
 P = np.random.default_rng(0).beta(0.5, 2, 200)

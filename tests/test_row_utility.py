@@ -351,11 +351,11 @@ def of_report():
 
 
 def of_samples():
-    bestcut.decide_from_samples(np.ones((4, 3)), ROWS)
+    bestcut.decide_samples(np.ones((4, 3)), ROWS)
 
 
 def of_summary():
-    summary = bestcut.ScoreSummary()
+    summary = bestcut.streams.ScoreSummary()
     summary.update(PROBA)
     summary.bracket(ROWS)
 

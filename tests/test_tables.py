@@ -35,10 +35,15 @@ SCORES = np.random.default_rng(7).random(100)
 @pytest.mark.parametrize(
     "function",
     [
-        lambda p: bestcut.adjust_prevalence(p, old=0.5, new=0.1),
+        lambda p: bestcut.calibration.adjust_prevalence(p, old=0.5, new=0.1),
         lambda p: bestcut.guarantee(Y[0], SCORES, p, {"precision": 0.2}).labels,
         lambda p: bestcut.guarantee(Y[1], SCORES, p, {"precision": 0.2}).labels,
-        lambda p: bestcut.ScoreSummary.from_scores(p).bracket("f1").refine(p).labels(p),
+        lambda p: (
+            bestcut.streams.ScoreSummary.from_scores(p)
+            .bracket("f1")
+            .refine(p)
+            .labels(p)
+        ),
     ],
     ids=["adjust_prevalence", "guarantee", "no guarantee", "Cut.labels"],
 )

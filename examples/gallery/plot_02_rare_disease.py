@@ -38,7 +38,7 @@ print(f"With a probability above 0.5: {np.sum(p > 0.5)}")
 # of 0.8 in *this* screening with a probability of 0.95, and so needs more people.
 
 on_average = bestcut.decide(p, "precision", at_least={"recall": 0.8})
-surely = bestcut.Certain(0.8, probability=0.95)
+surely = bestcut.goals.Certain(0.8, probability=0.95)
 in_this_one = bestcut.decide(p, "precision", at_least={"recall": surely})
 
 for decision in (on_average, in_this_one):

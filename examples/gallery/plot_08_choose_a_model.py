@@ -97,11 +97,11 @@ plt.show()
 # were wrong in both directions: the forest is too modest, naive Bayes too bold.
 #
 # So a comparison without labels trusts the calibration, and the calibration trusts that
-# the batch is like the held-out rows. ``bestcut.calibration_check`` tests this as soon
+# the batch is like the held-out rows. ``bestcut.check_calibration`` tests this as soon
 # as some labels are there:
 
 for (name, how), y_proba in probabilities.items():
-    check = bestcut.calibration_check(y[batch], y_proba)
+    check = bestcut.check_calibration(y[batch], y_proba)
     print(f"{name:<11}  {how:<10}  labels fit: {check.fits}")
 
 # %%

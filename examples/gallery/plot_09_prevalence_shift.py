@@ -47,8 +47,8 @@ p = model.predict_proba(X_new)[:, 1]
 # The estimate is the share that makes the unlabelled scores most likely. It needs no
 # labels, only the share that the model was fitted on.
 
-share = bestcut.estimate_prevalence(p, old=OLD)
-corrected = bestcut.adjust_prevalence(p, old=OLD, new=share)
+share = bestcut.calibration.estimate_prevalence(p, old=OLD)
+corrected = bestcut.calibration.adjust_prevalence(p, old=OLD, new=share)
 print(f"Mean probability of the model: {p.mean():.3f}")
 print(f"Estimated share of positives:  {share:.3f} (true: {NEW})")
 
@@ -56,10 +56,8 @@ print(f"Estimated share of positives:  {share:.3f} (true: {NEW})")
 # The estimate has an error of its own, for which the intervals below do not allow.
 # Thirty more batches of the same kind show how large it can be.
 
-repeated = [
-    bestcut.estimate_prevalence(model.predict_proba(rows(1000, NEW)[0])[:, 1], old=OLD)
-    for _ in range(30)
-]
+samples = [model.predict_proba(rows(1000, NEW)[0])[:, 1] for _ in range(30)]
+repeated = [bestcut.calibration.estimate_prevalence(p, old=OLD) for p in samples]
 print(f"Thirty estimates: {min(repeated):.3f} to {max(repeated):.3f}")
 
 # %%
@@ -99,9 +97,9 @@ plt.show()
 
 X_moved, y_moved = rows(2000, OLD)
 p_moved = model.predict_proba(X_moved + 0.3)[:, 1]
-wrong = bestcut.estimate_prevalence(p_moved, old=OLD)
-still = bestcut.adjust_prevalence(p_moved, old=OLD, new=wrong)
-check = bestcut.calibration_check(y_moved, still)
+wrong = bestcut.calibration.estimate_prevalence(p_moved, old=OLD)
+still = bestcut.calibration.adjust_prevalence(p_moved, old=OLD, new=wrong)
+check = bestcut.check_calibration(y_moved, still)
 print(f"Estimated share of positives: {wrong:.3f} (true: {OLD})")
 print(f"The labels fit the corrected probabilities: {check.fits}")
 

@@ -21,7 +21,7 @@ import bestcut
 
 plt.rcParams["font.size"] = 12
 PRECISION = 0.8
-sure = bestcut.Certain(PRECISION, probability=0.95)
+sure = bestcut.goals.Certain(PRECISION, probability=0.95)
 
 
 def scored_rows(rng, n):

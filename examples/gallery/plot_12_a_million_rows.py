@@ -80,7 +80,7 @@ plt.show()
 # it. The cut is the same as that of all scores at once.
 
 chunks = np.array_split(p, 20)  # from files, a database or other machines
-summary = bestcut.ScoreSummary()
+summary = bestcut.streams.ScoreSummary()
 for chunk in chunks:
     summary.update(chunk)
 

@@ -11,7 +11,7 @@ F1 0.6, 90% between 0.0 and 1.0
 
 Then, by what you have and what you want:
 
-- scores, and labels for some of them: `calibrate`, `calibration_check`, `guarantee`
+- scores, and labels for some of them: `calibrate`, `check_calibration`, `guarantee`
 - what predictions will score: `expected_score`, `score_distribution`
 - money, amounts per row: `metrics.LinearUtility`, `RowUtility`
 - a metric of your own: `metrics.from_counts`, `check_metric`; `metrics.names()` lists
@@ -19,7 +19,7 @@ Then, by what you have and what you want:
 - conditions, budgets, caution: `decide(at_least=, max_positives=, goal=)`
 - many small problems, groups: `decide_each`
 - one class for each row: `multiclass.decide`; a set of labels: `multilabel.decide`
-- a file: `decide_file`, or the command ``bestcut``; a stream: `ScoreSummary`
+- a file: `decide_file`, or the command ``bestcut``; a stream: `streams.ScoreSummary`
 
 These are loaded on first use, and need more than NumPy:
 
@@ -30,9 +30,22 @@ These are loaded on first use, and need more than NumPy:
 
 from typing import TYPE_CHECKING, Any
 
-from bestcut import _errors, _extras, counts, goals, metrics, multiclass, multilabel
+from bestcut import (
+    _errors,
+    _extras,
+    calibration,
+    counts,
+    goals,
+    metrics,
+    multiclass,
+    multilabel,
+    streams,
+)
 from bestcut._decide import Decision, ExpectedScoreCurve, decide
-from bestcut._empirical import EmpiricalThreshold, empirical_threshold
+from bestcut._empirical import (
+    EmpiricalThreshold as EmpiricalThreshold,
+    empirical_threshold,
+)
 from bestcut._errors import (
     InfeasibleError,
     InvalidProbabilityError,
@@ -40,44 +53,33 @@ from bestcut._errors import (
 )
 from bestcut.calibration import (
     Calibration,
-    CalibrationBin,
     CalibrationCheck,
     Guarantee,
-    adjust_prevalence,
     calibrate,
-    calibration_check,
-    estimate_prevalence,
+    check_calibration,
     guarantee,
 )
 from bestcut.files import FileDecision, FileError, decide_file
-from bestcut.goals import Certain, Condition
-from bestcut.many import Decisions, SampledDecision, decide_each, decide_from_samples
+from bestcut.many import Decisions, SampledDecision, decide_each, decide_samples
 from bestcut.metrics import RowUtility, check_metric
 from bestcut.scores import (
     ConfusionDistribution,
     ScoreDistribution,
-    Surprise,
+    Surprise as Surprise,
     expected_confusion,
     expected_score,
     score_distribution,
 )
-from bestcut.summary import Bracket, Cut, ScoreSummary
 from bestcut.uncertain import UncertainProbabilities
 
 __version__ = "0.2.0"
 
 __all__ = [
-    "Bracket",
     "Calibration",
-    "CalibrationBin",
     "CalibrationCheck",
-    "Certain",
-    "Condition",
     "ConfusionDistribution",
-    "Cut",
     "Decision",
     "Decisions",
-    "EmpiricalThreshold",
     "ExpectedScoreCurve",
     "FileDecision",
     "FileError",
@@ -87,21 +89,18 @@ __all__ = [
     "RowUtility",
     "SampledDecision",
     "ScoreDistribution",
-    "ScoreSummary",
     "SolverMismatchError",
-    "Surprise",
     "UncertainProbabilities",
-    "adjust_prevalence",
     "calibrate",
-    "calibration_check",
+    "calibration",
+    "check_calibration",
     "check_metric",
     "counts",
     "decide",
     "decide_each",
     "decide_file",
-    "decide_from_samples",
+    "decide_samples",
     "empirical_threshold",
-    "estimate_prevalence",
     "expected_confusion",
     "expected_score",
     "goals",
@@ -110,6 +109,7 @@ __all__ = [
     "multiclass",
     "multilabel",
     "score_distribution",
+    "streams",
 ]
 
 if not TYPE_CHECKING:

@@ -525,8 +525,8 @@ def decide(
     at_least : mapping of str or Metric to float or Certain, optional
         The least expected value of other metrics, for example ``{"precision": 0.9}``.
         Or the value that they must reach in this batch with some probability:
-        ``{"precision": bestcut.Certain(0.9, probability=0.95)}``. Or a list of such
-        conditions. These metrics must satisfy the ranking principle too.
+        ``{"precision": bestcut.goals.Certain(0.9, probability=0.95)}``. Or a list of
+        such conditions. These metrics must satisfy the ranking principle too.
     min_positives, max_positives : int, optional
         Bounds on how many instances may be predicted positive.
     solver : str, default="auto"

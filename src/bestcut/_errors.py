@@ -686,8 +686,9 @@ def goal_as_condition(metric: str, goal: Any) -> TypeError:
     """Return the refusal of a goal where a condition is wanted."""
     score = getattr(goal, "score", 0.9)
     return TypeError(
-        f"`at_least[{metric!r}]` must be a number or a `bestcut.Certain`; got "
-        f"{goal!r}, which is a goal. Pass bestcut.Certain({score}, probability=0.95) "
+        f"`at_least[{metric!r}]` must be a number or a `bestcut.goals.Certain`; got "
+        f"{goal!r}, which is a goal. Pass "
+        f"bestcut.goals.Certain({score}, probability=0.95) "
         "for a score that is reached with a probability; a goal is passed as `goal`."
     )
 
@@ -696,7 +697,7 @@ def not_constraints(at_least: Any) -> TypeError:
     """Return the refusal of a value that does not map metrics to values."""
     return TypeError(
         "`at_least` must map metrics to their least expected values, or to a "
-        f"`bestcut.Certain`; got {_shown(at_least)}. Pass, for example, "
+        f"`bestcut.goals.Certain`; got {_shown(at_least)}. Pass, for example, "
         "{'precision': 0.9}. Pass a goal as `goal`."
     )
 

@@ -149,7 +149,7 @@ def make_expected_scorer(
     --------
     bestcut.expected_score : The same for probabilities and predictions.
     bestcut.multiclass.expected_score : The same for several classes.
-    bestcut.calibration_check : Check whether the probabilities can be trusted.
+    bestcut.check_calibration : Check whether the probabilities can be trusted.
 
     Notes
     -----

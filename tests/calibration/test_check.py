@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from bestcut import InvalidProbabilityError, counts
-from bestcut.calibration import CalibrationBin, CalibrationCheck, calibration_check
+from bestcut.calibration import CalibrationBin, CalibrationCheck, check_calibration
 from calibration.known import FLOOR, simulated
 from oracles import EPS, assert_near
 
@@ -23,7 +23,7 @@ def test_bins_share_the_variance_and_never_part_equals():
     rng = np.random.default_rng(3)
     for p in (rng.random(5000), rng.beta(0.1, 5, 5000), rng.random(5000).round(2)):
         y = rng.random(5000) < p
-        check = calibration_check(y, p)
+        check = check_calibration(y, p)
         assert len(check.bins) == 10
         variance = np.array([b.std**2 for b in check.bins])
         assert variance.sum() == pytest.approx((p * (1 - p)).sum(), rel=1e-12)
@@ -49,17 +49,17 @@ def test_bins_share_the_variance_and_never_part_equals():
 def test_more_bins_than_groups_give_a_bin_for_each_group():
     p = np.repeat([0.8, 0.5, 0.3], 5)
     for n_bins in (10, 200, 10**9):
-        check = calibration_check(np.arange(15) % 2, p, n_bins=n_bins)
+        check = check_calibration(np.arange(15) % 2, p, n_bins=n_bins)
         assert [b.n for b in check.bins] == [5, 5, 5]
     p, y = simulated(2, 3000)
-    assert len(calibration_check(y, p, n_bins=10**9).bins) == 200
-    assert len(calibration_check(y, p, n_bins=7).bins) == 7
+    assert len(check_calibration(y, p, n_bins=10**9).bins) == 200
+    assert len(check_calibration(y, p, n_bins=7).bins) == 7
 
 
 def test_overall_is_all_instances_as_one_bin():
     p, y = simulated(3, 400)
-    check = calibration_check(y, p)
-    (single,) = calibration_check(y, p, n_bins=1).bins
+    check = check_calibration(y, p)
+    (single,) = check_calibration(y, p, n_bins=1).bins
     assert dataclasses.replace(single, p_value=1.0, adjusted_p_value=1.0) == (
         dataclasses.replace(check.overall, p_value=1.0, adjusted_p_value=1.0)
     )
@@ -76,17 +76,17 @@ def test_the_order_of_the_input_does_not_matter():
     rng = np.random.default_rng(7)
     for p in (rng.random(300), rng.random(300).round(1), rng.beta(0.1, 5, 300)):
         y = rng.random(300) < p
-        check = calibration_check(y, p)
+        check = check_calibration(y, p)
         for _ in range(5):
             order = rng.permutation(300)
-            assert calibration_check(y[order], p[order]) == check
+            assert check_calibration(y[order], p[order]) == check
 
 
 def test_mirrored_input_gives_mirrored_bins():
     rng = np.random.default_rng(8)
     p = rng.integers(1, 64, 300) / 64
     y = rng.random(300) < p
-    check, mirrored = calibration_check(y, p), calibration_check(~y, 1 - p)
+    check, mirrored = check_calibration(y, p), check_calibration(~y, 1 - p)
     # Edges half way between two ends may go either way, but the total may not.
     assert mirrored.overall.p_value == pytest.approx(check.overall.p_value, rel=1e-12)
     assert mirrored.overall.std == pytest.approx(check.overall.std, rel=1e-14)
@@ -95,31 +95,31 @@ def test_mirrored_input_gives_mirrored_bins():
 def test_any_array_like_is_taken():
     p = np.array([0.75, 0.5, 0.25, 0.25, 0.125])
     y = np.array([1, 0, 1, 0, 0])
-    check = calibration_check(y, p)
+    check = check_calibration(y, p)
     for label in (y.astype(bool), y.astype(np.uint8), y.astype(float), y.tolist()):
-        assert calibration_check(label, p) == check
+        assert check_calibration(label, p) == check
     for proba in (p.tolist(), tuple(p.tolist()), p.astype(np.float32)):
-        assert calibration_check(y, proba) == check
+        assert check_calibration(y, proba) == check
     for make in (pd.Series, pl.Series):
-        assert calibration_check(make(y), make(p)) == check
-        assert calibration_check(make(y.astype(bool)), make(p)) == check
+        assert check_calibration(make(y), make(p)) == check
+        assert check_calibration(make(y.astype(bool)), make(p)) == check
     shuffled = pd.Series(p, index=[3, 1, 4, 0, 2])
-    assert calibration_check(pd.Series(y), shuffled) == check
-    assert calibration_check(np.repeat(y, 2)[::2], np.repeat(p, 2)[::2]) == check
-    assert calibration_check(y, p, n_bins=np.int64(10), level=np.float64(0.05)) == check
+    assert check_calibration(pd.Series(y), shuffled) == check
+    assert check_calibration(np.repeat(y, 2)[::2], np.repeat(p, 2)[::2]) == check
+    assert check_calibration(y, p, n_bins=np.int64(10), level=np.float64(0.05)) == check
 
 
 def test_a_negative_zero_is_a_zero():
-    check = calibration_check([0, 0, 1], [0.0, -0.0, 0.5])
-    assert check == calibration_check([0, 0, 1], [0.0, 0.0, 0.5])
-    assert repr(check) == repr(calibration_check([0, 0, 1], [0.0, 0.0, 0.5]))
+    check = check_calibration([0, 0, 1], [0.0, -0.0, 0.5])
+    assert check == check_calibration([0, 0, 1], [0.0, 0.0, 0.5])
+    assert repr(check) == repr(check_calibration([0, 0, 1], [0.0, 0.0, 0.5]))
 
 
 def test_the_input_is_left_as_it_is():
     p, y = simulated(4, 50)
     p_before, y_before = p.copy(), y.copy()
     p.flags.writeable = y.flags.writeable = False
-    calibration_check(y, p)
+    check_calibration(y, p)
     np.testing.assert_array_equal(p, p_before)
     np.testing.assert_array_equal(y, y_before)
 
@@ -152,14 +152,14 @@ def test_the_input_is_left_as_it_is():
 def test_what_cannot_be_checked_is_refused(change, error, message):
     arguments = {"y_true": [0, 1, 0], "y_proba": [0.2, 0.5, 0.1], **change}
     with pytest.raises(error, match=message):
-        calibration_check(**arguments)
+        check_calibration(**arguments)
 
 
 # --- the edges -----------------------------------------------------------------------
 
 
 def test_no_instances_fit():
-    check = calibration_check([], [])
+    check = check_calibration([], [])
     assert check.fits
     assert (check.p_value, check.statistic, check.bins) == (1.0, 0.0, ())
     assert check.overall.n == check.overall.observed == 0
@@ -171,7 +171,7 @@ def test_no_instances_fit():
 @pytest.mark.parametrize("n", [1, 2, 300])
 def test_certain_labels_that_come_true_fit(n):
     p = np.arange(n) % 2
-    check = calibration_check(p, p)
+    check = check_calibration(p, p)
     assert check.fits
     assert (check.p_value, check.statistic, check.overall.std) == (1.0, 0.0, 0.0)
     assert check.verdict.endswith("All probabilities are 0 or 1.")
@@ -187,7 +187,7 @@ def test_certain_labels_that_come_true_fit(n):
     ],
 )
 def test_impossible_labels_are_named(y, p, first, many, words):
-    check = calibration_check(y, p)
+    check = check_calibration(y, p)
     assert check.p_value == 0.0
     assert not check.fits
     assert (check.first_impossible, check.n_impossible) == (first, many)
@@ -196,36 +196,36 @@ def test_impossible_labels_are_named(y, p, first, many, words):
 
 
 def test_an_impossible_number_of_positives_has_p_value_zero():
-    (low,) = calibration_check([1, 0], [0.0, 0.0]).bins
+    (low,) = check_calibration([1, 0], [0.0, 0.0]).bins
     assert (low.p_value, low.adjusted_p_value, low.stands_out) == (0.0, 0.0, True)
-    check = calibration_check([1, 1, 0], [0.0, 0.0, 0.5])
+    check = check_calibration([1, 1, 0], [0.0, 0.0, 0.5])
     assert check.overall.p_value == 0.0
-    assert math.isinf(calibration_check([1, 0], [0.0, 0.0]).statistic)
+    assert math.isinf(check_calibration([1, 0], [0.0, 0.0]).statistic)
     # Here the number alone is possible.
-    assert calibration_check([0, 1], [0.5, 0.0]).overall.p_value == 1.0
+    assert check_calibration([0, 1], [0.5, 0.0]).overall.p_value == 1.0
 
 
 def test_what_is_possible_never_has_p_value_zero():
     for p in (1e-300, 5e-324, 1e-17):
-        check = calibration_check([1, 0], [p, p / 2])
+        check = check_calibration([1, 0], [p, p / 2])
         assert not check.fits
         assert check.p_value > 0.0
         assert check.n_impossible == 0
         assert "(p < 1e-12)" in check.verdict
     p = np.full(3000, 0.5)
     for y in (np.zeros(3000), np.ones(3000)):
-        check = calibration_check(y, p)
+        check = check_calibration(y, p)
         assert 0.0 < check.p_value < 1e-12
         assert check.path_p_value == check.overall.p_value == FLOOR
     # Likewise where the true value is known and tiny.
-    check = calibration_check([1] * 30, [0.5] * 30)
+    check = check_calibration([1] * 30, [0.5] * 30)
     assert check.overall.p_value == pytest.approx(2.0**-29, rel=1e-14)
     assert check.path_p_value == pytest.approx(2.0**-29, rel=1e-14)
 
 
 def test_a_constant_probability_is_a_single_bin():
     law = counts.poisson_binomial([0.3] * 20)
-    check = calibration_check([1] * 11 + [0] * 9, [0.3] * 20)
+    check = check_calibration([1] * 11 + [0] * 9, [0.3] * 20)
     assert len(check.bins) == 1
     assert check.statistic == pytest.approx(5 / math.sqrt(4.2), rel=1e-14)
     far = law[:2].sum() + law[11:].sum()
@@ -237,7 +237,7 @@ def test_a_constant_probability_is_a_single_bin():
 @pytest.mark.parametrize("label", [0, 1])
 def test_a_single_instance_has_its_own_probability_as_p_value(label):
     for p in (0.25, 0.01):
-        check = calibration_check([label], [p])
+        check = check_calibration([label], [p])
         assert check.overall.p_value == pytest.approx(min(1, 2 * p) if label else 1.0)
         assert check.path_p_value == pytest.approx(p if label else 1.0)
         assert check.fits == (label == 0 or p > 0.05)
@@ -245,11 +245,11 @@ def test_a_single_instance_has_its_own_probability_as_p_value(label):
 
 def test_a_level_near_one_still_has_a_verdict():
     p, y = np.full(10, 0.5), np.arange(10) % 2
-    check = calibration_check(y, p, level=1 - 1e-16)
+    check = check_calibration(y, p, level=1 - 1e-16)
     assert "any total from 5 to 5" in check.verdict
     # Both tails of the median are 1/2, less a rounding.
     p = [0.92, 0.76, 0.5, 0.24, 1 - 0.92]
-    check = calibration_check([1, 1, 0, 0, 0], p, level=1 - 1e-16)
+    check = check_calibration([1, 1, 0, 0, 0], p, level=1 - 1e-16)
     assert check.fits
     assert "any total from " in check.verdict
 
@@ -257,9 +257,9 @@ def test_a_level_near_one_still_has_a_verdict():
 def test_large_inputs_are_taken():
     rng = np.random.default_rng(9)
     for p in (rng.random(10**5), rng.beta(0.1, 10, 10**5), np.full(10**5, 0.2)):
-        check = calibration_check(rng.random(10**5) < p, p)
+        check = check_calibration(rng.random(10**5) < p, p)
         assert check.p_value > 1e-3
-        assert not calibration_check(rng.random(10**5) < p**1.1, p).fits
+        assert not check_calibration(rng.random(10**5) < p**1.1, p).fits
 
 
 # --- the result ----------------------------------------------------------------------
@@ -267,7 +267,7 @@ def test_large_inputs_are_taken():
 
 def test_a_check_is_frozen_and_survives_pickling():
     p, y = simulated(5, 100)
-    check = calibration_check(y, p)
+    check = check_calibration(y, p)
     assert isinstance(check, CalibrationCheck)
     assert all(isinstance(b, CalibrationBin) for b in check.bins)
     assert not dataclasses.replace(check, p_value=check.level).fits
@@ -292,7 +292,7 @@ def test_the_table_is_readable(kind):
         "near the ends": np.clip(rng.beta(0.01, 0.01, n), 1e-300, 1 - 1e-16),
     }.get(kind, rng.random(n))
     y = rng.random(n) < (p**3 if kind == "bad" else p)
-    check = calibration_check(y, p)
+    check = check_calibration(y, p)
     lines = repr(check).splitlines()
     assert max(map(len, lines)) < 80
     assert lines[0].startswith("CalibrationCheck: The labels ")

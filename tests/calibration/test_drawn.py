@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bestcut
-from bestcut import UncertainProbabilities, calibration_check
+from bestcut import UncertainProbabilities, check_calibration
 from oracles import EPS
 
 # Dyadic draws whose means are dyadic: distances are tied exactly or not at all.
@@ -29,7 +29,7 @@ def mixture(draws):
 def all_checks(draws, **options):
     u = UncertainProbabilities(draws)
     outcomes, mass = mixture(draws)
-    checks = [calibration_check(y, u, **options) for y in outcomes]
+    checks = [check_calibration(y, u, **options) for y in outcomes]
     return outcomes, mass, checks
 
 
@@ -102,26 +102,26 @@ def test_draws_that_agree_are_known_probabilities(count):
     rng = np.random.default_rng(0)
     p = rng.random(200)
     y = rng.random(200) < p**1.2
-    known = calibration_check(y, p)
-    drawn = calibration_check(y, UncertainProbabilities([p] * count))
+    known = check_calibration(y, p)
+    drawn = check_calibration(y, UncertainProbabilities([p] * count))
     assert dataclasses.astuple(drawn) == dataclasses.astuple(known)
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_no_labels_are_no_surprise(count):
-    check = calibration_check([], UncertainProbabilities(np.empty((count, 0))))
+    check = check_calibration([], UncertainProbabilities(np.empty((count, 0))))
     assert check.verdict == "There are no labels to check."
     assert check.p_value == 1.0
 
 
 def test_only_what_no_draw_allows_is_impossible():
     u = UncertainProbabilities([[0.0, 0.0, 1.0, 1.0], [0.0, 0.5, 0.25, 1.0]])
-    assert calibration_check([0, 1, 0, 1], u).n_impossible == 0
-    check = calibration_check([1, 1, 0, 0], u)
+    assert check_calibration([0, 1, 0, 1], u).n_impossible == 0
+    check = check_calibration([1, 1, 0, 0], u)
     assert (check.n_impossible, check.first_impossible, check.p_value) == (2, 0, 0.0)
     below = np.nextafter(1.0, 0.0)  # the mean of the first is 1.0, but for rounding
     nearly = UncertainProbabilities([[1.0, 0.5], [1.0, 0.25], [below, 0.5]])
-    assert calibration_check([0, 1], nearly).n_impossible == 0
+    assert check_calibration([0, 1], nearly).n_impossible == 0
 
 
 def test_doubt_about_the_map_is_no_misfit_but_a_wrong_map_is():
@@ -132,9 +132,9 @@ def test_doubt_about_the_map_is_no_misfit_but_a_wrong_map_is():
     new = rng.uniform(low, high, 5000)
     labels = rng.random(5000) < new**2
     u = calibration(new)
-    assert calibration_check(labels, u).fits
-    assert not calibration_check(labels, u.mean).fits
-    assert not calibration_check(rng.random(5000) < np.sqrt(new), u).fits
+    assert check_calibration(labels, u).fits
+    assert not check_calibration(labels, u.mean).fits
+    assert not check_calibration(rng.random(5000) < np.sqrt(new), u).fits
 
 
 @pytest.mark.slow
@@ -148,11 +148,11 @@ def test_labels_from_the_mixture_are_rejected_at_most_as_often_as_stated():
     rejected = 0
     for _ in range(runs):
         labels = rng.random(40) < table[rng.integers(20)]
-        rejected += not calibration_check(labels, u, level=level).fits
+        rejected += not check_calibration(labels, u, level=level).fits
     # 300 runs at a level of 0.1: four standard deviations are 0.07.
     assert rejected / runs <= level + 4 * np.sqrt(level * (1 - level) / runs)
 
 
 def test_the_result_reads_as_for_known_probabilities():
-    text = repr(calibration_check([1, 0, 0], UncertainProbabilities([[0.9, 0.2, 0.1]])))
+    text = repr(check_calibration([1, 0, 0], UncertainProbabilities([[0.9, 0.2, 0.1]])))
     assert text.startswith("CalibrationCheck: The labels fit the probabilities")

@@ -8,7 +8,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from bestcut.calibration import calibration_check
+from bestcut.calibration import check_calibration
 from calibration.known import FLOOR
 from oracles import EPS, assert_near
 from oracles.enumeration import exact_law
@@ -134,13 +134,13 @@ def test_p_values_equal_enumeration_in_fractions(n_bins):
         oracle = Oracle(p, n_bins)
         likely = [o for o in oracle.outcomes if oracle.weight[o] > 0]
         for i in rng.choice(len(likely), min(8, len(likely)), replace=False):
-            check = calibration_check(likely[i], p, n_bins=n_bins)
+            check = check_calibration(likely[i], p, n_bins=n_bins)
             assert_check(check, oracle, likely[i])
 
 
 def test_the_comparison_with_the_oracle_can_fail():
     oracle = Oracle([0.75, 0.5, 0.5, 0.25], 2)
-    check = calibration_check([0, 1, 0, 0], [0.75, 0.5, 0.5, 0.25], n_bins=2)
+    check = check_calibration([0, 1, 0, 0], [0.75, 0.5, 0.5, 0.25], n_bins=2)
     assert_check(check, oracle, (0, 1, 0, 0))
     for name in ("path_p_value", "p_value", "statistic"):
         wrong = dataclasses.replace(check, **{name: getattr(check, name) * (1 + 1e-13)})
@@ -157,7 +157,7 @@ def test_any_floats_give_the_p_values_of_enumeration():
         oracle = Oracle(p, 3)
         for i in rng.integers(0, 2**7, 6):
             outcome = oracle.outcomes[i]
-            check = calibration_check(outcome, p, n_bins=3)
+            check = check_calibration(outcome, p, n_bins=3)
             exact = oracle.path_p_value(outcome)
             assert_near(check.path_p_value, exact, rtol=p_rtol(7), atol=FLOOR)
             assert_near(
@@ -173,7 +173,7 @@ def test_distances_that_only_rounding_tells_apart_count_as_equal(p):
     for off in range(1, min(middle, 10 - middle) + 1):
         far = sum(law[s] for s in range(11) if abs(s - middle) >= off)
         for s in (middle - off, middle + off):
-            check = calibration_check([1] * s + [0] * (10 - s), [p] * 10)
+            check = check_calibration([1] * s + [0] * (10 - s), [p] * 10)
             assert_near(check.path_p_value, far, rtol=p_rtol(10))
 
 
@@ -181,7 +181,7 @@ def test_rounding_is_allowed_for_in_proportion_to_the_expected_number():
     p = np.full(10**5, 0.07)
     assert abs(p.sum() - 7000) > 1e-12
     y = np.arange(10**5)
-    above, below = (calibration_check(y < s, p) for s in (7_100, 6_900))
+    above, below = (check_calibration(y < s, p) for s in (7_100, 6_900))
     assert above.path_p_value == below.path_p_value
 
 
@@ -193,7 +193,7 @@ def test_the_observed_path_reaches_its_own_distance():
         y = rng.random(30) < p
         order = np.argsort(-p)
         chance = np.prod(np.where(y, p, 1 - p)[order])
-        assert calibration_check(y, p).path_p_value >= chance
+        assert check_calibration(y, p).path_p_value >= chance
 
 
 # --- size ----------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def test_the_observed_path_reaches_its_own_distance():
 @pytest.mark.parametrize("p", [[0.75, 0.5, 0.5, 0.25, 0.125, 0.125], [0.25] * 6])
 def test_right_probabilities_are_rejected_at_most_as_often_as_the_level_says(p):
     oracle = Oracle(p, 3)
-    checks = [calibration_check(o, p, n_bins=3) for o in oracle.outcomes]
+    checks = [check_calibration(o, p, n_bins=3) for o in oracle.outcomes]
     weights = list(oracle.weight.values())
     for name in ("p_value", "path_p_value"):
         values = [getattr(check, name) for check in checks]
@@ -228,7 +228,7 @@ def test_simulated_labels_are_rejected_about_as_often_as_the_level_says(n, draw)
     checks = []
     for _ in range(rounds):
         p = draw(rng)
-        checks.append(calibration_check(rng.random(n) < p, p))
+        checks.append(check_calibration(rng.random(n) < p, p))
     allowed = 0.05 * rounds + 3 * math.sqrt(0.05 * 0.95 * rounds)
     path = np.array([c.path_p_value for c in checks])
     assert sum(not c.fits for c in checks) <= allowed
@@ -264,7 +264,7 @@ def test_a_long_path_has_the_p_value_of_one_instance_at_a_time():
         passed = np.cumsum(ranked * (1 - ranked))
         targets = passed[-1] * np.arange(1, 200) / 200
         ends = {int(np.argmin(np.abs(passed - t))) + 1 for t in targets} | {1500}
-        check = calibration_check(y, p)
+        check = check_calibration(y, p)
         statistic, value = path_by_instances(y, p, np.array(sorted(ends)))
         assert check.statistic == pytest.approx(statistic, rel=1e-10)
         assert check.path_p_value == pytest.approx(max(value, FLOOR), rel=1e-4)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import bestcut
-from bestcut import adjust_prevalence, estimate_prevalence
+from bestcut.calibration import adjust_prevalence, estimate_prevalence
 from oracles import EPS, assert_near
 
 # Two quotients and two products on each side, a sum, a quotient, and 1 - x three times.
@@ -80,9 +80,9 @@ def test_the_order_is_kept_and_more_positives_mean_more_probable():
 @pytest.mark.parametrize(("old", "new"), [(0.5, 0.1), (0.5, 0.02), (0.1, 0.5)])
 def test_corrected_probabilities_are_calibrated_and_others_are_not(old, new):
     y, p = gaussian_scores(np.random.default_rng(3), 20_000, new, old)
-    assert bestcut.calibration_check(y, adjust_prevalence(p, old, new)).fits
-    assert bestcut.calibration_check(y, adjust_prevalence(p, old)).fits
-    assert not bestcut.calibration_check(y, p).fits
+    assert bestcut.check_calibration(y, adjust_prevalence(p, old, new)).fits
+    assert bestcut.check_calibration(y, adjust_prevalence(p, old)).fits
+    assert not bestcut.check_calibration(y, p).fits
 
 
 # --- estimate -------------------------------------------------------------------------

@@ -137,7 +137,7 @@ def test_expect_says_what_the_library_says(places):
     assert row["std_calibration"] == score.std_calibration
     assert row["p_value"] == score.surprise(row["realised"]).p_value
     assert found["calibrated"]["labels"] == 60
-    check = bestcut.calibration_check(np.arange(40) % 2, known()[1])
+    check = bestcut.check_calibration(np.arange(40) % 2, known()[1])
     assert found["calibration"] == check.verdict
     text = run(*line).stdout
     assert " ".join(text.split()).endswith(check.verdict)
@@ -169,7 +169,7 @@ def test_more_labels_than_can_soon_be_checked_are_not(places, monkeypatch):
         (["--goal", "quantile=0.2"], {"goal": bestcut.goals.Quantile(0.2)}),
         (
             ["--at-least", "precision=0.3@60%"],
-            {"at_least": {"precision": bestcut.Certain(0.3, probability=0.6)}},
+            {"at_least": {"precision": bestcut.goals.Certain(0.3, probability=0.6)}},
         ),
     ],
     ids=["goal", "condition"],
@@ -232,7 +232,7 @@ def test_a_decision_may_be_bounded_and_careful(places):
     options += ["--at-least", "precision=0.65", "--max-positives", "30"]
     line = ["decide", "new.csv", "--proba", "s", *LABELS, *options, "--json"]
     found = json.loads(run(*line).stderr)
-    wanted = [bestcut.Certain(0.6, probability=0.8), 0.65]
+    wanted = [bestcut.goals.Certain(0.6, probability=0.8), 0.65]
     p = known()[1]
     one = bestcut.decide(p, "recall", at_least={"precision": wanted}, max_positives=30)
     assert found["positive"] == one.n_positive
@@ -472,7 +472,7 @@ def test_a_condition_may_have_a_probability(folder, text):
 
     line = ["decide", "scores.csv", "--proba", "p", "--metric", "recall", "--json"]
     found = json.loads(run(*line, "--at-least", f"precision={text}").stderr)
-    sure = bestcut.Certain(0.5, probability=0.95)
+    sure = bestcut.goals.Certain(0.5, probability=0.95)
     one = bestcut.decide(PROBABILITIES, "recall", at_least={"precision": sure})
     assert found["positive"] == one.n_positive
     loose = bestcut.decide(PROBABILITIES, "recall", at_least={"precision": 0.5})

@@ -47,7 +47,7 @@ def test_what_was_asked_is_shown_with_what_was_reached(folder):
     asked = ["--metric", "recall", "--max-positives", "4"]
     asked += ["--at-least", "precision=0.6", "--at-least", "precision=0.3@90%"]
     _, facts = decided(*asked)
-    wanted = [0.6, bestcut.Certain(0.3, probability=0.9)]
+    wanted = [0.6, bestcut.goals.Certain(0.3, probability=0.9)]
     one = bestcut.decide(
         PROBABILITIES, "recall", at_least={"precision": wanted}, max_positives=4
     )

@@ -25,7 +25,7 @@ def test_expect_says_what_the_library_says(folder):
     assert first["p_value"] == score.surprise(first["realised"]).p_value
     assert second["metric"] == "min(tp, fp)/n"
     assert second["realised"] == pytest.approx(0.1)
-    check = bestcut.calibration_check(y_true, PROBABILITIES)
+    check = bestcut.check_calibration(y_true, PROBABILITIES)
     assert found["calibration"] == check.verdict
 
 

@@ -45,7 +45,7 @@ def pairs(tmp_path, monkeypatch):
         (["--at-least", "precision=0.5"], {"at_least": {"precision": 0.5}}),
         (
             ["--at-least", "precision=0.5@60%"],
-            {"at_least": {"precision": bestcut.Certain(0.5, probability=0.6)}},
+            {"at_least": {"precision": bestcut.goals.Certain(0.5, probability=0.6)}},
         ),
         (
             ["--at-least", "precision=0.8", "--zero-division", "1"],

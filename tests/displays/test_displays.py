@@ -49,7 +49,7 @@ DRAW = {
         np.arange(len(p)) % 2, p, ax=ax
     ),
     "a check": lambda p, ax: CalibrationCheckDisplay.from_check(
-        bestcut.calibration_check(np.zeros(len(p)), p), ax=ax
+        bestcut.check_calibration(np.zeros(len(p)), p), ax=ax
     ),
 }
 

@@ -107,10 +107,10 @@ def test_a_tuned_threshold_brings_its_metric():
 
 def test_labels_are_checked_against_the_probabilities():
     display = CalibrationCheckDisplay.from_estimator(MODEL, NEW, TRUE)
-    wanted = bestcut.calibration_check(TRUE == "yes", P[:, 1])
+    wanted = bestcut.check_calibration(TRUE == "yes", P[:, 1])
     assert display.check.p_value == wanted.p_value
     turned = CalibrationCheckDisplay.from_estimator(MODEL, NEW, TRUE, pos_label="no")
-    wanted = bestcut.calibration_check(TRUE == "no", P[:, 0])
+    wanted = bestcut.check_calibration(TRUE == "no", P[:, 0])
     assert turned.check.p_value == wanted.p_value
 
 

@@ -151,7 +151,7 @@ def _workers(client):
 
 def test_the_bytes_that_travelled_are_reported(engine):
     p = np.random.default_rng(0).beta(0.3, 3, 100_000)
-    summary = bestcut.ScoreSummary.from_scores(p)
+    summary = bestcut.streams.ScoreSummary.from_scores(p)
     _, cut = engine.decide(frame(np.split(p, 4)), "p")
     assert cut.summary_bytes == len(summary.to_bytes())  # merged on the way
     wanted = summary.bracket("f1").select(p)

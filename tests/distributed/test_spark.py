@@ -140,7 +140,7 @@ def test_a_killed_worker_changes_nothing(engine, frame, evaluations, kill_at):
 
 def test_the_bytes_that_travelled_are_reported(engine, frame):
     p = np.random.default_rng(0).beta(0.3, 3, 100_000)
-    summary = bestcut.ScoreSummary.from_scores(p)
+    summary = bestcut.streams.ScoreSummary.from_scores(p)
     _, cut = engine.decide(frame(np.split(p, 4)), "p")
     # Merged on the way, as far as Spark puts them into one task.
     assert len(summary.to_bytes()) <= cut.summary_bytes <= 2_000_000 * 2

@@ -38,7 +38,7 @@ class TrueModel(ClassifierMixin, BaseEstimator):
         p = odds / (1 + odds)
         if self.corrected_to is not None:
             new = None if self.corrected_to == "estimated" else self.corrected_to
-            p = bestcut.adjust_prevalence(p, self.prevalence, new)
+            p = bestcut.calibration.adjust_prevalence(p, self.prevalence, new)
         return np.column_stack([1 - p, p])
 
     def predict(self, X):

@@ -26,7 +26,7 @@ from bestcut.goals import ProbAtLeast, Quantile
 from estimators.known import KnownModel, X, Y, posterior, posterior_fixed
 
 TRAIN, TEST = slice(0, 160), slice(160, None)
-SURE = bestcut.Certain(0.6, probability=0.9)
+SURE = bestcut.goals.Certain(0.6, probability=0.9)
 
 
 def fitted(inner=None, metric="f1", **options):

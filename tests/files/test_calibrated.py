@@ -46,7 +46,7 @@ def test_the_decision_is_that_of_decide(scores, tmp_path, name):
 
 def test_a_goal_and_conditions_are_those_of_decide(scores, tmp_path):
     goal = bestcut.goals.Quantile(0.2)
-    wanted = {"precision": [0.4, bestcut.Certain(0.3, probability=0.9)]}
+    wanted = {"precision": [0.4, bestcut.goals.Certain(0.3, probability=0.9)]}
     found = bestcut.decide_file(
         *(scores, tmp_path / "out.csv"),
         proba="s",

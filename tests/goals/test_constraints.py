@@ -89,7 +89,7 @@ def test_every_solver_that_ranks_takes_goals_and_constraints(solver):
 
 def test_several_conditions_on_one_metric_all_hold():
     p = np.linspace(0.05, 0.95, 40)
-    sure = bestcut.Certain(0.6, probability=0.9)
+    sure = bestcut.goals.Certain(0.6, probability=0.9)
     alone = [
         bestcut.decide(p, "recall", at_least={"precision": one}).n_positive
         for one in (0.7, sure)

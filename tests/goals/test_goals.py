@@ -163,7 +163,7 @@ REFUSED = {
         r"which is a goal\. Pass bestcut\.Certain\(0\.7, probability=0\.95\)",
     ),
     "a condition as goal": (
-        {"goal": bestcut.Certain(0.7)},
+        {"goal": bestcut.goals.Certain(0.7)},
         TypeError,
         r"which is a condition\. Pass at_least=\{metric: .*ProbAtLeast\(0\.7\)",
     ),

@@ -1,4 +1,4 @@
-"""decide_from_samples() reaches the best of all label vectors, whatever the law."""
+"""decide_samples() reaches the best of all label vectors, whatever the law."""
 
 from fractions import Fraction
 from itertools import product
@@ -62,7 +62,7 @@ def dependent(rng, n):
 
 
 def assert_best(draws, weight, metric, low=0, high=None):
-    found = bestcut.decide_from_samples(
+    found = bestcut.decide_samples(
         draws,
         metric,
         sample_weight=weight,
@@ -122,7 +122,7 @@ def test_bounds_are_kept(name, bounds):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_mean_score_is_right_in_exact_arithmetic(name, seed):
     draws, weight = dependent(np.random.default_rng(seed), 5)
-    found = bestcut.decide_from_samples(draws, name, sample_weight=weight)
+    found = bestcut.decide_samples(draws, name, sample_weight=weight)
     exact = {
         labels: exact_mean(labels, draws, weight, DEFINITIONS[name], Fraction(0))
         for labels in product((0, 1), repeat=5)
@@ -168,7 +168,7 @@ def test_precision_of_k_is_a_sum_of_probabilities_even_for_dependent_labels():
     rng = np.random.default_rng(1)
     draws, weight = dependent(rng, 6)
     p = weight @ draws / weight.sum()
-    found = bestcut.decide_from_samples(
+    found = bestcut.decide_samples(
         draws, "precision", sample_weight=weight, min_positives=3, max_positives=3
     )
     assert found.expected_score == pytest.approx(np.sort(p)[-3:].mean(), abs=1e-14)
@@ -182,8 +182,8 @@ def test_weights_are_repetitions():
     draws = rng.random((8, 5)) < 0.4
     times = np.array([0, 1, 2, 3, 1, 1, 0, 4])
     for name in ("f1", "mcc", "cohen_kappa"):
-        weighted = bestcut.decide_from_samples(draws, name, sample_weight=times)
-        repeated = bestcut.decide_from_samples(np.repeat(draws, times, axis=0), name)
+        weighted = bestcut.decide_samples(draws, name, sample_weight=times)
+        repeated = bestcut.decide_samples(np.repeat(draws, times, axis=0), name)
         assert np.array_equal(weighted.labels, repeated.labels)
         assert weighted.expected_score == pytest.approx(repeated.expected_score)
 
@@ -191,8 +191,8 @@ def test_weights_are_repetitions():
 def test_the_order_of_the_draws_is_nothing():
     rng = np.random.default_rng(3)
     draws = rng.random((50, 7)) < 0.3
-    one = bestcut.decide_from_samples(draws, "f1")
-    two = bestcut.decide_from_samples(rng.permutation(draws), "f1")
+    one = bestcut.decide_samples(draws, "f1")
+    two = bestcut.decide_samples(rng.permutation(draws), "f1")
     assert one.expected_score == pytest.approx(two.expected_score, abs=1e-14)
 
 
@@ -201,7 +201,7 @@ def test_the_whole_law_of_independent_labels_gives_what_decide_gives(name):
     p = np.array([0.8, 0.15, 0.4, 0.3, 0.65])
     draws = np.array(list(product((0, 1), repeat=5)))
     weight = np.prod(np.where(draws == 1, p, 1 - p), axis=1)
-    found = bestcut.decide_from_samples(draws, name, sample_weight=weight)
+    found = bestcut.decide_samples(draws, name, sample_weight=weight)
     one = bestcut.decide(p, name)
     assert np.array_equal(found.labels, one.labels)
     assert found.expected_score == pytest.approx(one.expected_score, abs=1e-13)
@@ -215,7 +215,7 @@ def test_many_independent_draws_tend_to_what_decide_gives(name):
     losses = []
     for size in (30, 20_000):
         draws = rng.random((size, 30)) < p
-        found = bestcut.decide_from_samples(draws, name)
+        found = bestcut.decide_samples(draws, name)
         own = bestcut.expected_score(p, found.labels, name)
         losses.append(best.expected_score - own)
     assert -1e-12 <= losses[1] < 1e-3
@@ -229,7 +229,7 @@ def test_more_labels_than_are_looked_at_together(share):
     rng = np.random.default_rng(6)
     n = 600
     draws = rng.random((40, n)) < share
-    found = bestcut.decide_from_samples(draws, "f1")
+    found = bestcut.decide_samples(draws, "f1")
     weight = np.ones(40)
     metric = found.metric
     assert (found.n_positive > 512) == (share > 0.5)
@@ -264,8 +264,8 @@ def containers():
 def test_every_container_gives_the_same_and_is_not_changed(kind):
     draws = containers()[kind]
     before = np.array(draws)
-    found = bestcut.decide_from_samples(draws)
-    reference = bestcut.decide_from_samples(containers()["lists"])
+    found = bestcut.decide_samples(draws)
+    reference = bestcut.decide_samples(containers()["lists"])
     assert found.labels.dtype == bool
     assert np.array_equal(found.labels, reference.labels)
     assert found.expected_score == reference.expected_score
@@ -275,13 +275,13 @@ def test_every_container_gives_the_same_and_is_not_changed(kind):
 def test_a_single_draw_is_predicted_as_it_is():
     draw = [[0, 1, 1, 0, 1]]
     for name in ("f1", "mcc", "balanced_accuracy"):
-        found = bestcut.decide_from_samples(draw, name)
+        found = bestcut.decide_samples(draw, name)
         assert found.labels.tolist() == [False, True, True, False, True]
         assert found.expected_score == pytest.approx(1.0, abs=1e-15)
 
 
 def test_no_labels_give_an_empty_decision():
-    found = bestcut.decide_from_samples(np.zeros((3, 0)), FBeta(zero_division=1.0))
+    found = bestcut.decide_samples(np.zeros((3, 0)), FBeta(zero_division=1.0))
     assert found.labels.shape == (0,)
     assert (found.n_positive, found.expected_score) == (0, 1.0)
 
@@ -289,13 +289,13 @@ def test_no_labels_give_an_empty_decision():
 def test_nothing_may_be_worth_predicting():
     draws = np.zeros((10, 3), dtype=int)
     draws[0] = 1
-    assert bestcut.decide_from_samples(draws).n_positive == 3
-    none = bestcut.decide_from_samples(draws, FBeta(zero_division=1.0))
+    assert bestcut.decide_samples(draws).n_positive == 3
+    none = bestcut.decide_samples(draws, FBeta(zero_division=1.0))
     assert (none.n_positive, none.expected_score) == (0, pytest.approx(0.9))
 
 
 def test_the_repr_says_what_was_decided():
-    found = bestcut.decide_from_samples([[1, 1, 0], [1, 0, 0]])
+    found = bestcut.decide_samples([[1, 1, 0], [1, 0, 0]])
     assert repr(found).startswith("SampledDecision(f1: ")
     assert "of 3 positive, expected score 0.8" in repr(found)
 
@@ -324,14 +324,14 @@ BAD = {
 def test_what_is_wrong_is_said(kind):
     options, error, message = BAD[kind]
     with pytest.raises(error, match=message):
-        bestcut.decide_from_samples(
+        bestcut.decide_samples(
             **{"Y_samples": [[1, 0, 1], [1, 1, 0]], "metric": "f1"} | options
         )
 
 
 def test_the_message_names_only_what_works():
     with pytest.raises(bestcut.SolverMismatchError) as caught:
-        bestcut.decide_from_samples([[1, 0]], "jaccard")
+        bestcut.decide_samples([[1, 0]], "jaccard")
     listed = str(caught.value).rpartition("Metrics that are: ")[2]
     named = listed.rstrip(".").split(", ")
     assert sorted(named) == sorted(AFFINE)
@@ -340,11 +340,11 @@ def test_the_message_names_only_what_works():
 def test_the_comparison_rejects_worse_labels(monkeypatch):
     draws, weight = dependent(np.random.default_rng(4), 5)
     assert_best(draws, weight, "f1")
-    real = bestcut.decide_from_samples
+    real = bestcut.decide_samples
 
     def nothing(draws, metric, **options):
         return real(draws, metric, **(options | {"max_positives": 0}))
 
-    monkeypatch.setattr(bestcut, "decide_from_samples", nothing)
+    monkeypatch.setattr(bestcut, "decide_samples", nothing)
     with pytest.raises(AssertionError):
         assert_best(draws, weight, "f1")

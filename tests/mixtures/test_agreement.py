@@ -45,7 +45,7 @@ def test_goals_are_the_same(metric, goal):
 
 
 @pytest.mark.parametrize(
-    "condition", [0.8, bestcut.Certain(0.8, 0.9)], ids=["expected", "certain"]
+    "condition", [0.8, bestcut.goals.Certain(0.8, 0.9)], ids=["expected", "certain"]
 )
 def test_conditions_are_the_same(condition):
     p = np.concatenate([batch(300), np.full(20, 0.97)])

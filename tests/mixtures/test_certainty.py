@@ -23,7 +23,7 @@ def maps(rng):
 def test_a_condition_is_broken_as_often_as_is_said(condition, least):
     rng = np.random.default_rng(0)
     metric = bestcut.metrics.get(condition)
-    sure = bestcut.Certain(least, probability=0.95)
+    sure = bestcut.goals.Certain(least, probability=0.95)
     broken, stated = [], []
     for _ in range(N_BATCHES):
         n = int(rng.integers(60, 200))

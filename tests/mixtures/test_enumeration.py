@@ -75,8 +75,8 @@ def test_conditions_hold_and_cost_no_more_than_they_must(draws, metric, conditio
         sure = (conditioned >= least - ROUNDING) @ chance
         for asked, satisfied in (
             (least, conditioned @ chance >= least - ROUNDING),
-            (bestcut.Certain(least, 0.7), sure >= 0.7 - ROUNDING),
-            (bestcut.Certain(least, 0.3), sure >= 0.3 - ROUNDING),
+            (bestcut.goals.Certain(least, 0.7), sure >= 0.7 - ROUNDING),
+            (bestcut.goals.Certain(least, 0.3), sure >= 0.3 - ROUNDING),
         ):
             try:
                 decision = bestcut.decide(p, metric, at_least={condition: asked})

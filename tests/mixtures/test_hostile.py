@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import bestcut
-from bestcut import Certain, InfeasibleError, UncertainProbabilities, decide, goals
+from bestcut import InfeasibleError, UncertainProbabilities, decide, goals
+from bestcut.goals import Certain
 from bestcut.metrics import from_counts, from_rates, get
 
 METRICS = [

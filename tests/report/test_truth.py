@@ -90,7 +90,7 @@ CONDITIONS = {
     "at most": {"max_positives": 5},
     "expected": {"at_least": {"precision": 0.6}},
     "both": {"max_positives": 9, "at_least": {"precision": 0.5}},
-    "sure": {"at_least": {"precision": bestcut.Certain(0.5, probability=0.8)}},
+    "sure": {"at_least": {"precision": bestcut.goals.Certain(0.5, probability=0.8)}},
     "several": {"at_least": {"recall": [0.2, 0.3], "accuracy": 0.5}},
 }
 
@@ -118,7 +118,7 @@ def test_it_is_said_which_cuts_are_allowed(given):
         for name, wanted in given.get("at_least", {}).items():
             score = bestcut.score_distribution(P, labels, name)
             for floor in wanted if isinstance(wanted, list) else [wanted]:
-                if isinstance(floor, bestcut.Certain):
+                if isinstance(floor, bestcut.goals.Certain):
                     reached = score.prob_at_least(floor.score)
                     holds &= reached >= floor.probability
                 else:
@@ -131,7 +131,7 @@ def test_conditions_are_said_in_words():
         P,
         also=[],
         max_positives=1200,
-        at_least={"precision": [0.2, bestcut.Certain(0.1, probability=0.95)]},
+        at_least={"precision": [0.2, bestcut.goals.Certain(0.1, probability=0.95)]},
     )
     assert _words.conditions(report.conditions) == (
         "At most 1,200 cases may be flagged. The expected Precision must be at "
@@ -171,7 +171,7 @@ def test_realised_scores_are_those_of_the_labels():
             assert seen[i] == pytest.approx(float(one.metric(*counts)), abs=1e-15)
         assert truth.cells[:, i].sum() == P.size
         assert truth.cells[0, i] == counts[0]
-    check = bestcut.calibration_check(LABELS, P)
+    check = bestcut.check_calibration(LABELS, P)
     assert truth.check.verdict == check.verdict
     decision = bestcut.decide(P, "f1")
     seen = truth.scores[0][report.scores[0].best]

@@ -192,7 +192,7 @@ def test_a_metric_that_falls_at_one_confusion_matrix_in_millions(draws):
 
 def test_a_refusal_says_the_chance_that_is_there():
     p = np.full(8000, 0.5)
-    asked = bestcut.Certain(1500, probability=0.9999)
+    asked = bestcut.goals.Certain(1500, probability=0.9999)
     low, fallen = (comb(4000, k) / 2**4000 for k in (2000, 2003))
     with pytest.raises(ValueError, match="cannot be satisfied") as refusal:
         bestcut.decide(

@@ -3,7 +3,7 @@
 import numpy as np
 
 import bestcut
-from bestcut import ScoreSummary
+from bestcut.streams import ScoreSummary
 
 KINDS = {
     "spread": lambda rng, n: rng.beta(0.3, 3, n),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import bestcut
-from bestcut import ScoreSummary
+from bestcut.streams import ScoreSummary
 from helpers import NAMES
 from summary.known import KINDS, assert_as_good, streamed
 
@@ -196,7 +196,7 @@ def test_an_empty_summary():
 
 
 def test_a_bound_on_negative_scores_is_not_rounded_downwards():
-    bracket = bestcut.ScoreSummary.from_scores([0.0, 0.0]).bracket(
+    bracket = bestcut.streams.ScoreSummary.from_scores([0.0, 0.0]).bracket(
         "informedness", min_positives=1
     )
     cut = bracket.refine(bracket.select([0.0, 0.0]))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bestcut import ScoreSummary
+from bestcut.streams import ScoreSummary
 from bestcut.summary._bins import geometry
 
 

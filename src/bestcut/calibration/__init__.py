@@ -1,7 +1,7 @@
 """Check whether probabilities are right, and calibrate them."""
 
 from bestcut.calibration._calibrate import Calibration, calibrate
-from bestcut.calibration._check import calibration_check
+from bestcut.calibration._check import check_calibration
 from bestcut.calibration._guarantee import Guarantee, guarantee
 from bestcut.calibration._prevalence import adjust_prevalence, estimate_prevalence
 from bestcut.calibration._result import CalibrationBin, CalibrationCheck
@@ -13,7 +13,7 @@ __all__ = [
     "Guarantee",
     "adjust_prevalence",
     "calibrate",
-    "calibration_check",
+    "check_calibration",
     "estimate_prevalence",
     "guarantee",
 ]

@@ -363,7 +363,7 @@ def calibrate(
 
     See Also
     --------
-    bestcut.calibration_check : Check the result on other labels.
+    bestcut.check_calibration : Check the result on other labels.
     bestcut.decide : Decides with what a calibration returns.
     bestcut.estimators.ExpectedMetricClassifier : Calibrates a scikit-learn model like
         this.

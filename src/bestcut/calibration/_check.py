@@ -34,7 +34,7 @@ from bestcut.uncertain import UncertainProbabilities
 _AGREE = 1e-15  # draws this near to each other are one
 
 
-def calibration_check(
+def check_calibration(
     y_true: Any, y_proba: Any, *, n_bins: int = 10, level: float = 0.05
 ) -> CalibrationCheck:
     """Check labels against the probabilities that were given for them.
@@ -107,9 +107,9 @@ def calibration_check(
     >>> rng = np.random.default_rng(0)
     >>> y_proba = rng.random(1000)
     >>> y_true = rng.random(1000) < y_proba
-    >>> bestcut.calibration_check(y_true, y_proba).fits
+    >>> bestcut.check_calibration(y_true, y_proba).fits
     True
-    >>> bestcut.calibration_check(y_true, y_proba**2, n_bins=4)
+    >>> bestcut.check_calibration(y_true, y_proba**2, n_bins=4)
     CalibrationCheck: The labels do not fit the probabilities (p < 1e-12): 523
     positives where 348.2 were expected. Most out of line: probabilities 3.61e-08
     to 0.25, where 41.0 were expected and 122 seen: too low.

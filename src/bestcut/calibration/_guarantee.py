@@ -65,7 +65,7 @@ class Guarantee:
     See Also
     --------
     bestcut.guarantee : Finds it.
-    bestcut.Certain : The same promise if the probabilities are right.
+    bestcut.goals.Certain : The same promise if the probabilities are right.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def guarantee(
 
     See Also
     --------
-    bestcut.Certain : A condition of `bestcut.decide`, which trusts the probabilities.
+    bestcut.goals.Certain : A condition that trusts the probabilities.
     bestcut.calibrate : Probabilities from the same labels.
 
     Notes

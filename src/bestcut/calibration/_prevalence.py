@@ -46,7 +46,7 @@ def adjust_prevalence(y_proba: Any, old: float, new: float | None = None) -> Any
 
     See Also
     --------
-    bestcut.estimate_prevalence : The share of positives in unlabelled data.
+    bestcut.calibration.estimate_prevalence : The share of positives in unlabelled data.
     bestcut.calibrate : Probabilities from labels of the new data, if there are some.
 
     Notes
@@ -62,8 +62,8 @@ def adjust_prevalence(y_proba: Any, old: float, new: float | None = None) -> Any
 
     Examples
     --------
-    >>> import bestcut
-    >>> bestcut.adjust_prevalence([0.5, 0.9], old=0.5, new=0.1).round(3).tolist()
+    >>> from bestcut import calibration
+    >>> calibration.adjust_prevalence([0.5, 0.9], old=0.5, new=0.1).round(3).tolist()
     [0.1, 0.5]
     """
     p = check_probabilities(y_proba)
@@ -100,8 +100,8 @@ def estimate_prevalence(y_proba: Any, old: float) -> float:
 
     See Also
     --------
-    bestcut.adjust_prevalence : Probabilities for that share.
-    bestcut.calibration_check : Check them, once there are labels.
+    bestcut.calibration.adjust_prevalence : Probabilities for that share.
+    bestcut.check_calibration : Check them, once there are labels.
 
     Notes
     -----
@@ -116,8 +116,8 @@ def estimate_prevalence(y_proba: Any, old: float) -> float:
 
     Examples
     --------
-    >>> import bestcut
-    >>> round(bestcut.estimate_prevalence([0.9, 0.9, 0.2, 0.1, 0.1], old=0.5), 3)
+    >>> from bestcut import calibration
+    >>> round(calibration.estimate_prevalence([0.9, 0.9, 0.2, 0.1, 0.1], old=0.5), 3)
     0.398
     """
     p = check_probabilities(y_proba)

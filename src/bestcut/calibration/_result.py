@@ -36,12 +36,12 @@ class CalibrationBin:
     See Also
     --------
     bestcut.CalibrationCheck : Holds it.
-    bestcut.calibration_check : Makes the check.
+    bestcut.check_calibration : Makes the check.
 
     Examples
     --------
     >>> import bestcut
-    >>> check = bestcut.calibration_check([1, 0, 0, 1], [0.75, 0.25, 0.25, 0.75])
+    >>> check = bestcut.check_calibration([1, 0, 0, 1], [0.75, 0.25, 0.25, 0.75])
     >>> check.overall.expected, check.overall.observed, check.overall.n
     (2.0, 2, 4)
     """
@@ -88,13 +88,13 @@ class CalibrationCheck:
 
     See Also
     --------
-    bestcut.calibration_check : Returns one.
+    bestcut.check_calibration : Returns one.
     bestcut.displays.CalibrationCheckDisplay : Draws one.
 
     Examples
     --------
     >>> import bestcut
-    >>> check = bestcut.calibration_check([1, 0, 0, 1], [0.75, 0.25, 0.25, 0.75])
+    >>> check = bestcut.check_calibration([1, 0, 0, 1], [0.75, 0.25, 0.25, 0.75])
     >>> check.fits, check.p_value
     (True, 1.0)
     """

@@ -116,7 +116,7 @@ def _verdict(truth: BoolArray, p: Any, labelled: Labelled | None) -> str:
             f"probabilities, because only {MOST_CHECKED} labels or fewer can be "
             "compared in a reasonable time. Pass a random part of the rows."
         )
-    return bestcut.calibration_check(truth, p).verdict
+    return bestcut.check_calibration(truth, p).verdict
 
 
 def _expected(

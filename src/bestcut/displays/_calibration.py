@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bestcut._types import FloatArray
-from bestcut.calibration import CalibrationCheck, calibration_check
+from bestcut.calibration import CalibrationCheck, check_calibration
 from bestcut.displays._axes import GREY, INK, PALE, axes, tidy
 from bestcut.displays._estimators import positive_label, positive_probabilities
 
@@ -48,7 +48,7 @@ class CalibrationCheckDisplay:
 
     See Also
     --------
-    bestcut.calibration_check : The numbers that are drawn.
+    bestcut.check_calibration : The numbers that are drawn.
     bestcut.displays.CalibrationMapDisplay : The map that a calibration learned.
     sklearn.calibration.CalibrationDisplay : The same axes, without a test.
 
@@ -83,7 +83,7 @@ class CalibrationCheckDisplay:
         CalibrationCheckDisplay
             What was drawn.
         """
-        return cls(calibration_check(y_true, y_proba)).plot(ax=ax)
+        return cls(check_calibration(y_true, y_proba)).plot(ax=ax)
 
     @classmethod
     def from_estimator(
@@ -123,7 +123,7 @@ class CalibrationCheckDisplay:
         Parameters
         ----------
         check : CalibrationCheck
-            What `bestcut.calibration_check` returned.
+            What `bestcut.check_calibration` returned.
         ax : matplotlib axes, optional
             Where to draw.
 

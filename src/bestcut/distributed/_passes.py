@@ -36,7 +36,7 @@ class Step(Protocol):
 class DistributedCut(Cut):
     """The best cut of a collection, and what travelled to find it.
 
-    It is a `bestcut.Cut` that knows more.
+    It is a `bestcut.streams.Cut` that knows more.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class DistributedCut(Cut):
     --------
     bestcut.distributed.dask.decide : Returns one, on dask.
     bestcut.distributed.spark.decide : Returns one, on Spark.
-    bestcut.Cut : The cut itself, with its methods.
+    bestcut.streams.Cut : The cut itself, with its methods.
 
     Examples
     --------

@@ -157,7 +157,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
 
     Notes
     -----
-    The probabilities must be calibrated; see `bestcut.calibration_check`.
+    The probabilities must be calibrated; see `bestcut.check_calibration`.
 
     Weights of instances reach the inner estimator, but the metric counts every row
     equally. So does ``calibration="posterior"``, except that it leaves out rows of

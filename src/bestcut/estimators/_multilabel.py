@@ -74,7 +74,7 @@ class ExpectedMetricMultilabelClassifier(
     Notes
     -----
     Labels are taken to be independent given the probabilities. For a model that draws
-    whole label vectors see `bestcut.decide_from_samples`.
+    whole label vectors see `bestcut.decide_samples`.
 
     Examples
     --------

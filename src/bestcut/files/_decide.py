@@ -100,7 +100,7 @@ def decide_file(
     See Also
     --------
     bestcut.decide : The same for a batch in memory.
-    bestcut.ScoreSummary : The same for a stream, in two passes of your own.
+    bestcut.streams.ScoreSummary : The same for a stream, in two passes of your own.
     bestcut.FileDecision : What is returned.
 
     Notes

@@ -35,13 +35,13 @@ class Certain:
     --------
     bestcut.decide : Takes it, in `at_least`.
     bestcut.guarantee : A promise that rests on labels, not on probabilities.
-    bestcut.Condition : What a decision reaches of it.
+    bestcut.goals.Condition : What a decision reaches of it.
 
     Examples
     --------
     >>> import bestcut
     >>> p = [0.95] * 60 + [0.7] * 40 + [0.1] * 200
-    >>> sure = bestcut.Certain(0.9, probability=0.95)
+    >>> sure = bestcut.goals.Certain(0.9, probability=0.95)
     >>> decision = bestcut.decide(p, "f1", at_least={"precision": sure})
     >>> decision.n_positive
     61
@@ -75,7 +75,7 @@ class Condition:
     See Also
     --------
     bestcut.Decision : Has them, as ``conditions``.
-    bestcut.Certain : A condition that is asked for with a probability.
+    bestcut.goals.Certain : A condition that is asked for with a probability.
 
     Examples
     --------

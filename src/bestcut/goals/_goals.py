@@ -23,7 +23,7 @@ class Goal(ABC):
     See Also
     --------
     bestcut.decide : Takes a goal.
-    bestcut.Certain : A condition on another metric.
+    bestcut.goals.Certain : A condition on another metric.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class ProbAtLeast(DistributionGoal):
     See Also
     --------
     bestcut.goals.Quantile : The score that is reached with a given probability.
-    bestcut.Certain : The same as a condition on another metric.
+    bestcut.goals.Certain : The same as a condition on another metric.
     bestcut.ScoreDistribution : Has the same probability for any predictions.
 
     Examples

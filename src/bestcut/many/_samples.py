@@ -48,14 +48,14 @@ class SampledDecision:
 
     See Also
     --------
-    bestcut.decide_from_samples : Returns one.
+    bestcut.decide_samples : Returns one.
     bestcut.Decision : The same from probabilities of independent labels.
 
     Examples
     --------
     >>> import bestcut
     >>> draws = [[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 1], [0, 0, 1]]
-    >>> bestcut.decide_from_samples(draws, "f1", max_positives=2)
+    >>> bestcut.decide_samples(draws, "f1", max_positives=2)
     SampledDecision(f1: 1 of 3 positive, expected score 0.6)
     """
 
@@ -71,7 +71,7 @@ class SampledDecision:
         )
 
 
-def decide_from_samples(
+def decide_samples(
     Y_samples: Any,
     metric: str | Metric = "f1",
     *,
@@ -132,7 +132,7 @@ def decide_from_samples(
     --------
     >>> import bestcut
     >>> draws = [[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 1], [0, 0, 1]]
-    >>> bestcut.decide_from_samples(draws, "f1").labels.tolist()
+    >>> bestcut.decide_samples(draws, "f1").labels.tolist()
     [True, True, True]
     """
     chosen = get(metric)

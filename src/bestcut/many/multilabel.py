@@ -11,7 +11,7 @@ average     what is one problem                   ``f1_score(Y, Y_pred, average=
 ==========  ====================================  ====================================
 
 All labels are taken to be independent given the probabilities; for labels that are not,
-see `bestcut.decide_from_samples`.
+see `bestcut.decide_samples`.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def decide(
     See Also
     --------
     bestcut.decide_each : Rows, columns or groups, each with its own result.
-    bestcut.decide_from_samples : Labels that depend on each other.
+    bestcut.decide_samples : Labels that depend on each other.
     bestcut.estimators.ExpectedMetricMultilabelClassifier : The same for a scikit-learn
         model.
 

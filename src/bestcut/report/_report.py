@@ -228,7 +228,7 @@ def make_report(
     See Also
     --------
     bestcut.decide : The decision that the report shows.
-    bestcut.calibration_check : The check that the report shows.
+    bestcut.check_calibration : The check that the report shows.
     bestcut.displays.ExpectedScoreDisplay : The curve as a plot.
 
     Notes

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
-from bestcut.calibration import CalibrationCheck, calibration_check
+from bestcut.calibration import CalibrationCheck, check_calibration
 from bestcut.metrics import Metric
 from bestcut.report._numbers import Numbers
 from bestcut.scores import Surprise, score_distribution
@@ -61,7 +61,7 @@ def truth_of(p: Any, labels: BoolArray, numbers: Numbers) -> Truth:
         scores,
         _realised(beside, cells),
         score.surprise(float(scores[0][first.best])),
-        None if many else calibration_check(labels, p),
+        None if many else check_calibration(labels, p),
     )
 
 

@@ -53,7 +53,7 @@ class Surprise:
     See Also
     --------
     bestcut.ScoreDistribution : Its ``surprise`` returns one.
-    bestcut.calibration_check : Check the probabilities themselves.
+    bestcut.check_calibration : Check the probabilities themselves.
 
     Examples
     --------

@@ -64,15 +64,15 @@ class Cut(Predicted):
 
     See Also
     --------
-    bestcut.Bracket : Its ``refine`` returns one.
-    bestcut.ScoreSummary : The way to it, for streams and files.
+    bestcut.streams.Bracket : Its ``refine`` returns one.
+    bestcut.streams.ScoreSummary : The way to it, for streams and files.
     bestcut.Decision : The same for a batch in memory.
 
     Examples
     --------
     >>> import bestcut
     >>> scores = [0.7, 0.1, 0.4, 0.35]
-    >>> bracket = bestcut.ScoreSummary.from_scores(scores).bracket("f1")
+    >>> bracket = bestcut.streams.ScoreSummary.from_scores(scores).bracket("f1")
     >>> cut = bracket.refine(bracket.select(scores))
     >>> cut.threshold, cut.n_positive, cut.n_tied
     (0.35, 3, 1)
@@ -116,7 +116,7 @@ class Cut(Predicted):
         --------
         >>> import bestcut
         >>> scores = [0.7, 0.1, 0.4, 0.35]
-        >>> bracket = bestcut.ScoreSummary.from_scores(scores).bracket("f1")
+        >>> bracket = bestcut.streams.ScoreSummary.from_scores(scores).bracket("f1")
         >>> bracket.refine(bracket.select(scores)).labels(scores).tolist()
         [True, False, True, True]
         """
@@ -162,8 +162,8 @@ class Window:
 
         Examples
         --------
-        >>> import bestcut
-        >>> bracket = bestcut.ScoreSummary.from_scores([0.7, 0.1, 0.4]).bracket("f1")
+        >>> from bestcut.streams import ScoreSummary
+        >>> bracket = ScoreSummary.from_scores([0.7, 0.1, 0.4]).bracket("f1")
         >>> bracket.window.select([0.0, 0.4, 1.0]).tolist()
         [0.4]
         """
@@ -205,8 +205,8 @@ class Bracket:
 
     See Also
     --------
-    bestcut.ScoreSummary : Its ``bracket`` returns one.
-    bestcut.Cut : What ``refine`` returns.
+    bestcut.streams.ScoreSummary : Its ``bracket`` returns one.
+    bestcut.streams.Cut : What ``refine`` returns.
 
     Notes
     -----
@@ -219,7 +219,7 @@ class Bracket:
     >>> import numpy as np
     >>> import bestcut
     >>> scores = np.random.default_rng(0).beta(0.3, 3, size=100_000)
-    >>> bracket = bestcut.ScoreSummary.from_scores(scores).bracket("f1")
+    >>> bracket = bestcut.streams.ScoreSummary.from_scores(scores).bracket("f1")
     >>> bracket.n_wanted < 2000, bracket.upper_bound - bracket.lower_bound < 1e-4
     (True, True)
     >>> cut = bracket.refine(bracket.select(scores))
@@ -290,8 +290,8 @@ class Bracket:
 
         Examples
         --------
-        >>> import bestcut
-        >>> bracket = bestcut.ScoreSummary.from_scores([0.7, 0.1, 0.4]).bracket("f1")
+        >>> from bestcut.streams import ScoreSummary
+        >>> bracket = ScoreSummary.from_scores([0.7, 0.1, 0.4]).bracket("f1")
         >>> bracket.select([0.7, 0.1, 0.4]).tolist()
         [0.4]
         """
@@ -325,7 +325,7 @@ class Bracket:
         --------
         >>> import bestcut
         >>> scores = [0.7, 0.1, 0.4, 0.35]
-        >>> bracket = bestcut.ScoreSummary.from_scores(scores).bracket("f1")
+        >>> bracket = bestcut.streams.ScoreSummary.from_scores(scores).bracket("f1")
         >>> bracket.refine(bracket.select(scores))  # doctest: +ELLIPSIS
         Cut(f1: 3 of 4 positive, threshold 0.35, expected score 0.591313 [error ...])
         """
@@ -349,7 +349,7 @@ class Bracket:
     def fixed(self, p: FloatArray, counts: CountArray) -> tuple[Found, int]:
         """Return the best cut, and how many scores are greater than its threshold.
 
-        Solvers call this; `refine` checks its arguments and returns a `bestcut.Cut`.
+        Solvers call this; `refine` checks its arguments, and returns a `Cut`.
 
         Parameters
         ----------

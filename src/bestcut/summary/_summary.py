@@ -39,14 +39,14 @@ class ScoreSummary:
     --------
     bestcut.decide : The same for a batch in memory.
     bestcut.decide_file : The same for a file.
-    bestcut.Bracket : What ``bracket`` returns.
+    bestcut.streams.Bracket : What ``bracket`` returns.
 
     Examples
     --------
     >>> import numpy as np
     >>> import bestcut
     >>> chunks = np.random.default_rng(0).beta(0.3, 3, size=(10, 1000))
-    >>> summary = bestcut.ScoreSummary()
+    >>> summary = bestcut.streams.ScoreSummary()
     >>> for chunk in chunks:  # first pass
     ...     summary.update(chunk)
     >>> bracket = summary.bracket("f1")
@@ -82,7 +82,7 @@ class ScoreSummary:
         Examples
         --------
         >>> import bestcut
-        >>> bestcut.ScoreSummary.from_scores([0.5, 0.25]).expected_positives
+        >>> bestcut.streams.ScoreSummary.from_scores([0.5, 0.25]).expected_positives
         0.75
         """
         summary = cls()
@@ -115,7 +115,7 @@ class ScoreSummary:
         Examples
         --------
         >>> import bestcut
-        >>> summary = bestcut.ScoreSummary()
+        >>> summary = bestcut.streams.ScoreSummary()
         >>> summary.update([0.5, 0.25])
         >>> summary.n
         2
@@ -145,8 +145,8 @@ class ScoreSummary:
         Examples
         --------
         >>> import bestcut
-        >>> one = bestcut.ScoreSummary.from_scores([0.5, 0.25])
-        >>> one.merge(bestcut.ScoreSummary.from_scores([1.0])).n
+        >>> one = bestcut.streams.ScoreSummary.from_scores([0.5, 0.25])
+        >>> one.merge(bestcut.streams.ScoreSummary.from_scores([1.0])).n
         3
         """
         check_kind(other, ScoreSummary, name="other", called="a ScoreSummary")
@@ -185,9 +185,9 @@ class ScoreSummary:
         Examples
         --------
         >>> import numpy as np
-        >>> import bestcut
+        >>> from bestcut.streams import ScoreSummary
         >>> scores = np.random.default_rng(0).beta(0.3, 3, size=100_000)
-        >>> bestcut.ScoreSummary.from_scores(scores).bracket("f1")  # doctest: +ELLIPSIS
+        >>> ScoreSummary.from_scores(scores).bracket("f1")  # doctest: +ELLIPSIS
         Bracket(f1: best expected score between 0.464894 ... scores wanted)
         """
         chosen = get(metric)
@@ -210,8 +210,8 @@ class ScoreSummary:
         Examples
         --------
         >>> import bestcut
-        >>> data = bestcut.ScoreSummary.from_scores([0.5, 0.25]).to_bytes()
-        >>> bestcut.ScoreSummary.from_bytes(data).n
+        >>> data = bestcut.streams.ScoreSummary.from_scores([0.5, 0.25]).to_bytes()
+        >>> bestcut.streams.ScoreSummary.from_bytes(data).n
         2
         """
         bins = np.flatnonzero(self._count)
@@ -242,8 +242,8 @@ class ScoreSummary:
         Examples
         --------
         >>> import bestcut
-        >>> data = bestcut.ScoreSummary.from_scores([0.5, 0.25]).to_bytes()
-        >>> bestcut.ScoreSummary.from_bytes(data).expected_positives
+        >>> data = bestcut.streams.ScoreSummary.from_scores([0.5, 0.25]).to_bytes()
+        >>> bestcut.streams.ScoreSummary.from_bytes(data).expected_positives
         0.75
         """
         records = _records(data)

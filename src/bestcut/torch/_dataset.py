@@ -26,7 +26,7 @@ class DatasetCut:
     n_positive, n : int
         How many pixels are positive, and how many there are.
     cut : Cut
-        Everything else about the cut; see `bestcut.ScoreSummary`.
+        Everything else about the cut; see `bestcut.streams.ScoreSummary`.
 
     See Also
     --------
@@ -114,7 +114,7 @@ def decide_dataset(
     See Also
     --------
     bestcut.torch.decide_masks : A cut of its own for each map.
-    bestcut.ScoreSummary : The same for arrays.
+    bestcut.streams.ScoreSummary : The same for arrays.
 
     Examples
     --------
