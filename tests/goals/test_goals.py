@@ -150,17 +150,17 @@ REFUSED = {
     "a goal as bounds": (
         {"at_least": Quantile(0.1)},
         TypeError,
-        r"or to a `bestcut\.Certain`; got Quantile.* Pass a goal as `goal`",
+        r"or to a `bestcut\.goals\.Certain`; got Quantile.* Pass a goal as `goal`",
     ),
     "a quantile as bound": (
         {"at_least": {"precision": Quantile(0.1)}},
         TypeError,
-        r"`at_least\['precision'\]`.*which is a goal\. Pass bestcut\.Certain\(0\.9",
+        r"`at_least\['precision'\]`.*which is a goal\. Pass bestcut\.goals\.Certain\(0\.9",
     ),
     "a probability as bound": (
         {"at_least": {"precision": [0.1, ProbAtLeast(0.7)]}},
         TypeError,
-        r"which is a goal\. Pass bestcut\.Certain\(0\.7, probability=0\.95\)",
+        r"which is a goal\. Pass bestcut\.goals\.Certain\(0\.7, probability=0\.95\)",
     ),
     "a condition as goal": (
         {"goal": bestcut.goals.Certain(0.7)},
