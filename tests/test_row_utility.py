@@ -378,7 +378,7 @@ def of_curve_display():
         lambda: bestcut.check_metric(ROWS),
         lambda: bestcut.decide(PROBA, "f1", at_least={ROWS: 1.0}),
         lambda: bestcut.empirical_threshold([0, 1, 1], PROBA, ROWS),
-        lambda: bestcut.decide_file("in.csv", "out.csv", proba="p", metric=ROWS),
+        lambda: bestcut.decide_file("in.csv", "out.csv", y_proba="p", metric=ROWS),
         lambda: bestcut.multilabel.decide([PROBA], ROWS),
         lambda: bestcut.multilabel.expected_score([PROBA], [[1, 0, 1]], ROWS),
         lambda: bestcut.multiclass.decide([[0.5, 0.5]], ROWS),

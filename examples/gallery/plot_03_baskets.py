@@ -65,8 +65,8 @@ predictions = {
 bought = rng.random(y_proba.shape) < y_proba
 print(f"{'decided by':<17} expected F1  turned out")
 for name, labels in predictions.items():
-    hits, n_predicted = (bought & labels).sum(axis=1), labels.sum(axis=1)
-    scores = f1_or_none(hits, n_predicted, bought.sum(axis=1), 20)
+    hits, n_positive = (bought & labels).sum(axis=1), labels.sum(axis=1)
+    scores = f1_or_none(hits, n_positive, bought.sum(axis=1), 20)
     print(f"{name:<17} {expected(labels):>11.3f} {scores.mean():>11.3f}")
 
 # %%

@@ -50,7 +50,7 @@ print("Rows of each digit:", *np.bincount(y))
 most_probable = np.argmax(P, axis=1)
 found = multiclass.decide(P, "f1")
 print("Digits given by the most probable class:", *np.bincount(most_probable))
-print("Digits given for macro F1:              ", *found.n_predicted)
+print("Digits given for macro F1:              ", *found.n_positive)
 print(f"No choice has an expected macro F1 higher by more than {found.gap:.0e}")
 
 # %%

@@ -61,7 +61,7 @@ class EmpiricalThreshold:
 
 def empirical_threshold(
     y_true: Any,
-    y_score: Any,
+    scores: Any,
     metric: str | Metric = "f1",
     *,
     sample_weight: Any = None,
@@ -75,7 +75,7 @@ def empirical_threshold(
     ----------
     y_true : array-like of shape (n,)
         The labels, 0 and 1 or booleans.
-    y_score : array-like of shape (n,)
+    scores : array-like of shape (n,)
         Probabilities or other scores; larger means more positive.
     metric : str or Metric, default="f1"
         What to maximise; any metric, whether or not it satisfies the ranking
@@ -130,8 +130,8 @@ def empirical_threshold(
     (0.35, 2, 1.0)
     """
     chosen = get(metric)
-    scores = check_scores(y_score)
-    truth = check_labels(y_true, scores.size, name="y_true", of="y_score")
+    scores = check_scores(scores)
+    truth = check_labels(y_true, scores.size, name="y_true", of="scores")
     weight = check_weights(sample_weight, scores.size)
     check_finite_real(near, name="near")
     order = np.argsort(-scores, kind="stable")

@@ -901,7 +901,7 @@ def list_of_draws() -> TypeError:
 def no_columns_of_draws() -> TypeError:
     """Return the refusal of draws that are not in columns."""
     return TypeError(
-        "`Y_proba` must be a matrix, or a list with the UncertainProbabilities of each "
+        "`y_proba` must be a matrix, or a list with the UncertainProbabilities of each "
         "column; got a single UncertainProbabilities. Pass `[y_proba]` if there is one "
         "column."
     )
@@ -910,8 +910,8 @@ def no_columns_of_draws() -> TypeError:
 def not_all_draws(at: int, value: Any) -> TypeError:
     """Return the refusal of columns only some of which are draws."""
     return TypeError(
-        "`Y_proba` must hold an UncertainProbabilities for each column; "
-        f"Y_proba[{at}] is {type(value).__name__}. For known probabilities, pass "
+        "`y_proba` must hold an UncertainProbabilities for each column; "
+        f"y_proba[{at}] is {type(value).__name__}. For known probabilities, pass "
         "`UncertainProbabilities([column])`, which is one draw."
     )
 
@@ -919,8 +919,8 @@ def not_all_draws(at: int, value: Any) -> TypeError:
 def columns_differ(at: int, n: int, first: int) -> ValueError:
     """Return the refusal of columns that do not have the same instances."""
     return ValueError(
-        "`Y_proba` must have the same number of instances in all columns; "
-        f"Y_proba[0] has {first} and Y_proba[{at}] has {n}."
+        "`y_proba` must have the same number of instances in all columns; "
+        f"y_proba[0] has {first} and y_proba[{at}] has {n}."
     )
 
 
@@ -928,7 +928,7 @@ def draws_not_shared(at: int, n_draws: int, first: int) -> ValueError:
     """Return the refusal to share draws between columns with different numbers."""
     return ValueError(
         "`shared_draws=True` takes draw b of all columns together, so all columns must "
-        f"have the same number of draws; Y_proba[0] has {first} and Y_proba[{at}] has "
+        f"have the same number of draws; y_proba[0] has {first} and y_proba[{at}] has "
         f"{n_draws}."
     )
 
@@ -936,8 +936,8 @@ def draws_not_shared(at: int, n_draws: int, first: int) -> ValueError:
 def draws_not_paired(at: int, n_draws: int, first: int, most: int) -> ValueError:
     """Return the refusal to pair draws of columns with different numbers of draws."""
     return ValueError(
-        f"`Y_proba` must have the same number of draws in all columns, or at most "
-        f"{most} combinations of draws; Y_proba[0] has {first} and Y_proba[{at}] has "
+        f"`y_proba` must have the same number of draws in all columns, or at most "
+        f"{most} combinations of draws; y_proba[0] has {first} and y_proba[{at}] has "
         f"{n_draws}. Make all columns with the same `n_draws`."
     )
 
@@ -953,7 +953,7 @@ def sharing_what_is_known() -> ValueError:
 def nothing_to_average(shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of a matrix without problems."""
     return ValueError(
-        "`Y_proba` must not be empty, for there is nothing to average over; got shape "
+        "`y_proba` must not be empty, for there is nothing to average over; got shape "
         f"{shape}."
     )
 
@@ -994,9 +994,9 @@ def no_columns(name: str, shape: tuple[int, ...]) -> ValueError:
 def one_class(shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of a single class, which leaves no choice."""
     return ValueError(
-        f"`P` must have a column for each of two or more classes; got shape {shape}. "
-        "If it holds the probability of one class, call `bestcut.decide` with a 1-D "
-        "array."
+        f"`y_proba` must have a column for each of two or more classes; got shape "
+        f"{shape}. If it holds the probability of one class, call `bestcut.decide` "
+        "with a 1-D array."
     )
 
 
@@ -1027,7 +1027,8 @@ def rows_do_not_sum_to_one(name: str, sums: Any, off: BoolArray) -> ValueError:
 def not_one_name_each(count: int, shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of more or fewer names than classes."""
     return ValueError(
-        f"`classes` must name each of the {count} columns of `P`; got shape {shape}."
+        f"`classes` must name each of the {count} columns of `y_proba`; got shape "
+        f"{shape}."
     )
 
 
@@ -1112,7 +1113,7 @@ def budget_needs_known_probabilities() -> TypeError:
     """Return the refusal of draws with row budgets."""
     return TypeError(
         "`per_row` needs known probabilities; got draws. Pass their means, "
-        "`np.column_stack([u.mean for u in Y_proba])`."
+        "`np.column_stack([u.mean for u in y_proba])`."
     )
 
 
@@ -1126,9 +1127,9 @@ def needs_per_row(name: str) -> ValueError:
 def sparse_without_budget(kind: str, shape: tuple[int, ...]) -> TypeError:
     """Return the refusal of a sparse matrix whose rows take any number of labels."""
     return TypeError(
-        "`Y_proba` may be a sparse matrix only with `per_row`, the number of labels "
+        "`y_proba` may be a sparse matrix only with `per_row`, the number of labels "
         f"that each row is given; got a {kind} of shape {shape}. Pass "
-        "`per_row=...` with average='macro' or 'micro', pass `Y_proba.toarray()`, or "
+        "`per_row=...` with average='macro' or 'micro', pass `y_proba.toarray()`, or "
         "decide each row or column by itself with `bestcut.decide_each`."
     )
 
@@ -1136,8 +1137,8 @@ def sparse_without_budget(kind: str, shape: tuple[int, ...]) -> TypeError:
 def sparse_predictions(kind: str) -> TypeError:
     """Return the refusal to score predictions with sparse probabilities."""
     return TypeError(
-        "To score predictions, `Y_proba` must be a dense matrix, or draws of each "
-        f"column; got a {kind}. Pass `Y_proba.toarray()`."
+        "To score predictions, `y_proba` must be a dense matrix, or draws of each "
+        f"column; got a {kind}. Pass `y_proba.toarray()`."
     )
 
 
@@ -1178,7 +1179,7 @@ def does_not_split(name: str) -> ValueError:
         f"With several classes, {name!r} is one number for the whole confusion matrix, "
         "not a mean over classes, so no class can be scored by itself. For the mean "
         "of each class's score against the rest, pass average='macro'. Or draw labels "
-        "from `P`, and compare some predictions by their mean score."
+        "from `y_proba`, and compare some predictions by their mean score."
     )
 
 
@@ -1200,7 +1201,7 @@ def not_affine_in_tp(metric: str, usable: Iterable[str]) -> SolverMismatchError:
 
 def no_draws() -> ValueError:
     """Return the refusal of samples without a draw."""
-    return ValueError("`Y_samples` must hold at least one draw; got none.")
+    return ValueError("`y_samples` must hold at least one draw; got none.")
 
 
 def no_weight() -> ValueError:
@@ -1500,7 +1501,7 @@ def wrong_collection(collection: Any, wanted: str, instead: str) -> TypeError:
 def column_of_no_frame(column: Any, collection: Any) -> TypeError:
     """Return the refusal of a column name for a collection without columns."""
     return TypeError(
-        f"`column` is for DataFrames; got {_shown(column)} with a dask "
+        f"`y_proba` is for DataFrames; got {_shown(column)} with a dask "
         f"{type(collection).__name__}. Leave it out. Pass a metric as `metric=`."
     )
 
@@ -1508,7 +1509,7 @@ def column_of_no_frame(column: Any, collection: Any) -> TypeError:
 def not_numbers(column: Any, dtype: str, cure: str) -> TypeError:
     """Return the refusal of a column that does not hold numbers."""
     return TypeError(
-        f"`column` {_shown(column)} must hold numbers; it holds {dtype}. {cure}"
+        f"column {_shown(column)} must hold numbers; it holds {dtype}. {cure}"
     )
 
 

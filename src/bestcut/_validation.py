@@ -68,7 +68,7 @@ def _check_column(values: Any, *, name: str) -> FloatArray:
     return array
 
 
-def check_scores(values: Any, *, name: str = "y_score") -> FloatArray:
+def check_scores(values: Any, *, name: str = "scores") -> FloatArray:
     """Return `values` as a 1-D float64 array without NaN."""
     array = _check_column(values, name=name)
     bad = np.isnan(array)
@@ -176,7 +176,7 @@ def check_labels(
 
 
 def check_label_matrix(
-    values: Any, shape: tuple[int, ...] | None, *, name: str = "Y_pred"
+    values: Any, shape: tuple[int, ...] | None, *, name: str = "y_pred"
 ) -> BoolArray:
     """Return `values` as a matrix of labels, of this shape if one is given."""
     array = check_real_array(values, name=name, cure="Pass 0 and 1.")

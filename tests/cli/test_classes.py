@@ -42,7 +42,7 @@ def test_classes_are_those_of_the_library(files, metric):
     assert facts["rows_rescaled"] == 1
     assert [line["class"] for line in facts["each"]] == NAMES
     predicted = [line["predicted"] for line in facts["each"]]
-    assert predicted == found.n_predicted.tolist()
+    assert predicted == found.n_positive.tolist()
     scores = [line["expected_score"] for line in facts["each"]]
     assert scores == pytest.approx(found.each, abs=1e-12)
     low, high = facts["interval_90"]

@@ -35,7 +35,7 @@ def test_a_given_format_says_what_the_bytes_of_the_input_are(tmp_path, door):
         if door == "command":
             decide(source, tmp_path / out, "--format", "parquet")
         else:
-            bestcut.decide_file(source, tmp_path / out, proba="p", format="parquet")
+            bestcut.decide_file(source, tmp_path / out, y_proba="p", format="parquet")
         assert read(tmp_path / out)["decision"].to_list() == MARKS
 
 

@@ -71,7 +71,7 @@ def test_scores_are_those_of_each_class_the_best_first():
     np.testing.assert_array_equal(place, range(4))
     labels = [text.get_text() for text in display.ax_.get_yticklabels()]
     assert labels == [
-        f"{NAMES[j]}  ({FOUND.n_predicted[j]})" for j in display.order_.tolist()
+        f"{NAMES[j]}  ({FOUND.n_positive[j]})" for j in display.order_.tolist()
     ]
     assert display.ax_.get_title() == f"Average {FOUND.expected_score:.3g} (dashed)"
     top, bottom = display.ax_.transData.transform([[0, 0], [0, 3]])[:, 1]
@@ -81,7 +81,7 @@ def test_scores_are_those_of_each_class_the_best_first():
 def test_any_predictions_are_scored_as_by_the_library():
     same = ClassScoresDisplay.from_predictions(P, FOUND.labels, classes=NAMES)
     np.testing.assert_allclose(same.scores, FOUND.each, atol=1e-10)
-    np.testing.assert_array_equal(same.n_predicted, FOUND.n_predicted)
+    np.testing.assert_array_equal(same.n_positive, FOUND.n_positive)
     weights = [1, 2, 3, 4]
     other = ClassScoresDisplay.from_predictions(P, [1] * 60, "mcc", weights=weights)
     each = [bestcut.expected_score(P[:, j], [j == 1] * 60, "mcc") for j in range(4)]
@@ -111,7 +111,7 @@ def test_the_confusion_is_the_expected_number_of_rows():
         for j in range(4):
             given = FOUND.labels == NAMES[j]
             assert display.confusion[i, j] == pytest.approx(P[given, i].sum())
-    np.testing.assert_allclose(display.confusion.sum(axis=0), FOUND.n_predicted)
+    np.testing.assert_allclose(display.confusion.sum(axis=0), FOUND.n_positive)
     np.testing.assert_allclose(display.confusion.sum(axis=1), P.sum(axis=0))
     for j in range(4):  # one class against the rest
         cells = bestcut.expected_confusion(P[:, j], FOUND.labels == NAMES[j]).mean

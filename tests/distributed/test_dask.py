@@ -181,12 +181,12 @@ def test_a_cut_says_what_a_decision_says(engine):
     [
         (
             [[0.5], [0.1, 0.2, 1.5, -1.0], [np.nan]],
-            "`column` 'p' must lie in [0, 1]; got 1.5 in partition 1, row 2. Pass "
+            "column 'p' must lie in [0, 1]; got 1.5 in partition 1, row 2. Pass "
             "probabilities, not scores or logits.",
         ),
         (
             [[0.5], [], [0.5, np.nan], [2.0]],
-            "`column` 'p' must lie in [0, 1]; got null or NaN in partition 2, row 1. "
+            "column 'p' must lie in [0, 1]; got null or NaN in partition 2, row 1. "
             "Drop or fill the missing entries first.",
         ),
     ],
@@ -215,10 +215,10 @@ def test_columns_that_cannot_be_used_are_refused_at_once(engine, evaluations, de
     by = ("id",) if decide == "decide_each" else ()
     call = getattr(engine, decide)
     with pytest.raises(
-        ValueError, match=r"`column` 'P' is not known. Did you mean 'p'"
+        ValueError, match=r"`y_proba` 'P' is not known. Did you mean 'p'"
     ):
         call(df, "P", *by)
-    with pytest.raises(TypeError, match="`column` 'word' must hold numbers; it holds "):
+    with pytest.raises(TypeError, match="column 'word' must hold numbers; it holds "):
         call(df, "word", *by)
     with pytest.raises(ValueError, match="`name` 'id' is already a column"):
         call(df, "p", *by, name="id")
@@ -236,7 +236,7 @@ def test_columns_that_cannot_be_used_are_refused_at_once(engine, evaluations, de
 def test_wrong_shapes_are_refused(engine):
     import dask.array as da
 
-    with pytest.raises(TypeError, match="`column` is for DataFrames; got 'f1'"):
+    with pytest.raises(TypeError, match="`y_proba` is for DataFrames; got 'f1'"):
         engine.decide(da.zeros(3), "f1")
     with pytest.raises(ValueError, match=r"must be 1-D; got shape \(3, 2\)"):
         engine.decide(da.zeros((3, 2)))
@@ -321,7 +321,7 @@ def test_groups_may_have_several_columns_and_no_name(engine, queries):
 
 def test_the_group_of_an_offender_is_named(engine):
     labelled, _ = engine.decide_each(frame([[0.5, 0.1], [3.0]]), "p", "id")
-    message = r"`column` 'p' must lie in \[0, 1\]; got 3.0 in group id=2. Pass"
+    message = r"column 'p' must lie in \[0, 1\]; got 3.0 in group id=2. Pass"
     with pytest.raises(bestcut.InvalidProbabilityError, match=message):
         labelled.compute()
 

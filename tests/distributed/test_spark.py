@@ -168,12 +168,12 @@ def test_a_window_of_many_intervals_is_searched_whole(engine, frame):
     [
         (
             [[0.5], [0.1, 0.2, 1.5, -1.0], [np.nan]],
-            "`column` 'p' must lie in [0, 1]; got 1.5 in partition 1, row 2. Pass "
+            "column 'p' must lie in [0, 1]; got 1.5 in partition 1, row 2. Pass "
             "probabilities, not scores or logits.",
         ),
         (
             [[0.5], [], [0.5, np.nan], [2.0]],
-            "`column` 'p' must lie in [0, 1]; got null or NaN in partition 2, row 1. "
+            "column 'p' must lie in [0, 1]; got null or NaN in partition 2, row 1. "
             "Drop or fill the missing entries first.",
         ),
     ],
@@ -194,7 +194,7 @@ def test_columns_that_cannot_be_used_are_refused_at_once(
     df = df.selectExpr("*", "'a' as word")
     by = ("id",) if decide == "decide_each" else ()
     call = getattr(engine, decide)
-    with pytest.raises(ValueError, match=r"`column` 'q' is not known. Known: id, p"):
+    with pytest.raises(ValueError, match=r"`y_proba` 'q' is not known. Known: id, p"):
         call(df, "q", *by)
     with pytest.raises(
         TypeError, match="'word' must hold numbers; it holds type string"
@@ -304,6 +304,6 @@ def test_groups_are_kept_whole_however_they_come(monkeypatch):
 
 def test_the_group_of_an_offender_is_named(engine, frame):
     labelled, _ = engine.decide_each(frame([[0.5, 0.1], [3.0]]), "p", "id")
-    message = r"`column` 'p' must lie in \[0, 1\]; got 3.0 in group id=2. Pass"
+    message = r"column 'p' must lie in \[0, 1\]; got 3.0 in group id=2. Pass"
     with pytest.raises(Exception, match=message):  # Spark wraps it
         labelled.collect()

@@ -26,7 +26,7 @@ def scores(tmp_path):
 def test_the_decision_is_that_of_decide(scores, tmp_path, name):
     out = tmp_path / name
     found = bestcut.decide_file(
-        scores, out, proba="s", calibration=CALIBRATION, max_positives=30
+        scores, out, y_proba="s", calibration=CALIBRATION, max_positives=30
     )
     one = bestcut.decide(CALIBRATION(NEW), "f1", max_positives=30)
     assert found.rows == 50
@@ -49,7 +49,7 @@ def test_a_goal_and_conditions_are_those_of_decide(scores, tmp_path):
     wanted = {"precision": [0.4, bestcut.goals.Certain(0.3, probability=0.9)]}
     found = bestcut.decide_file(
         *(scores, tmp_path / "out.csv"),
-        proba="s",
+        y_proba="s",
         calibration=CALIBRATION,
         goal=goal,
         at_least=wanted,
@@ -64,11 +64,11 @@ def test_known_probabilities_take_goals_and_conditions_too(tmp_path):
     pl.DataFrame({"p": p}).write_parquet(tmp_path / "p.parquet")
     files = tmp_path / "p.parquet", tmp_path / "out.parquet"
     wanted = {"precision": 0.7}
-    found = bestcut.decide_file(*files, proba="p", metric="recall", at_least=wanted)
+    found = bestcut.decide_file(*files, y_proba="p", metric="recall", at_least=wanted)
     one = bestcut.decide(p, "recall", at_least=wanted)
     assert found.n_positive == one.n_positive == 2
     assert found.score_threshold is None
-    plain = bestcut.decide_file(*files, proba="p")
+    plain = bestcut.decide_file(*files, y_proba="p")
     assert plain.goal == bestcut.goals.Mean()
     assert plain.goal_value == plain.expected_score
 
@@ -79,7 +79,7 @@ def test_a_goal_counts_the_rows_tied_at_the_threshold_that_are_positive(tmp_path
     goal = bestcut.goals.Quantile(0.3)
     found = bestcut.decide_file(
         *(tmp_path / "p.csv", tmp_path / "out.csv"),
-        proba="p",
+        y_proba="p",
         metric="recall",
         goal=goal,
         max_positives=3,
@@ -92,7 +92,7 @@ def test_a_goal_counts_the_rows_tied_at_the_threshold_that_are_positive(tmp_path
 def test_a_scan_is_calibrated_as_well(tmp_path):
     scan = pl.LazyFrame({"s": NEW})
     out = tmp_path / "out.csv"
-    found = bestcut.decide_file(scan, out, proba="s", calibration=CALIBRATION)
+    found = bestcut.decide_file(scan, out, y_proba="s", calibration=CALIBRATION)
     assert found.n_positive == bestcut.decide(CALIBRATION(NEW)).n_positive
 
 
@@ -101,14 +101,14 @@ def test_scores_beyond_the_labels_are_a_warning_that_names_the_column(tmp_path):
     files = tmp_path / "x.csv", tmp_path / "out.csv"
     message = r"x.csv: 3 of 4 entries of column 's' \(75.0%\) are outside the labelled"
     with pytest.warns(UserWarning, match=message) as caught:
-        bestcut.decide_file(*files, proba="s", calibration=CALIBRATION)
+        bestcut.decide_file(*files, y_proba="s", calibration=CALIBRATION)
     assert caught[0].filename == __file__
 
 
 def test_nothing_positive_has_no_lowest_score(scores, tmp_path):
     found = bestcut.decide_file(
         *(scores, tmp_path / "out.csv"),
-        proba="s",
+        y_proba="s",
         calibration=CALIBRATION,
         max_positives=0,
     )
@@ -118,22 +118,22 @@ def test_nothing_positive_has_no_lowest_score(scores, tmp_path):
 def test_what_is_wrong_is_refused_before_anything_is_written(scores, tmp_path):
     files = scores, tmp_path / "out.csv"
     with pytest.raises(TypeError, match="`calibration` must be a Calibration; got str"):
-        bestcut.decide_file(*files, proba="s", calibration="old.csv")
+        bestcut.decide_file(*files, y_proba="s", calibration="old.csv")
     with pytest.raises(
-        bestcut.FileError, match=r"no column 'p'. Name a column with `proba`"
+        bestcut.FileError, match=r"no column 'p'. Name a column with `y_proba`"
     ):
-        bestcut.decide_file(*files, proba="p", calibration=CALIBRATION)
+        bestcut.decide_file(*files, y_proba="p", calibration=CALIBRATION)
     with pytest.raises(bestcut.FileError, match="already has a column 'id'"):
-        bestcut.decide_file(*files, proba="s", name="id", calibration=CALIBRATION)
+        bestcut.decide_file(*files, y_proba="s", name="id", calibration=CALIBRATION)
     scores.write_text("s\n-1\n", encoding="utf-8")
     with pytest.raises(bestcut.FileError, match="row 1: -1 is not a probability"):
-        bestcut.decide_file(*files, proba="s", goal=bestcut.goals.Quantile(0.1))
+        bestcut.decide_file(*files, y_proba="s", goal=bestcut.goals.Quantile(0.1))
     with pytest.raises(TypeError, match="`goal` must be one of"):
-        bestcut.decide_file(*files, proba="s", goal="mean")
+        bestcut.decide_file(*files, y_proba="s", goal="mean")
     scores.write_text("s\n1\ninf\n", encoding="utf-8")
     message = (
         "new.csv: column 's', row 2: inf is not a finite number. Fill it or delete"
     )
     with pytest.raises(bestcut.FileError, match=message):
-        bestcut.decide_file(*files, proba="s", calibration=CALIBRATION)
+        bestcut.decide_file(*files, y_proba="s", calibration=CALIBRATION)
     assert [x.name for x in tmp_path.iterdir()] == ["new.csv"]

@@ -24,11 +24,11 @@ def test_a_bad_value_far_down_is_named_by_its_row(tmp_path, name, monkeypatch):
         rf"x\.{name}: column 'p', row 70000: 'oops' is not a number\. Fill it or delete"
     )
     with pytest.raises(FileError, match=message):
-        decide_file(source, tmp_path / f"y.{name}", proba="p")
+        decide_file(source, tmp_path / f"y.{name}", y_proba="p")
     bad = frame.with_columns(p=pl.col("p").replace("oops", "1.5").cast(pl.Float64))
     write(bad, source)
     with pytest.raises(FileError, match=r"row 70000: 1\.5 is not a probability \(1 of"):
-        decide_file(source, tmp_path / f"y.{name}", proba="p")
+        decide_file(source, tmp_path / f"y.{name}", y_proba="p")
     assert os.listdir(tmp_path) == [f"x.{name}"]
 
 
@@ -48,14 +48,14 @@ def test_what_is_no_probability_in_a_frame_is_named_too(tmp_path, name, value, m
     frame = pl.DataFrame({"p": [0.5] * 40 + [value] + [0.5] * 40})
     source = write(frame, tmp_path / f"x.{name}")
     with pytest.raises(FileError, match=message):
-        decide_file(source, tmp_path / f"y.{name}", proba="p")
+        decide_file(source, tmp_path / f"y.{name}", y_proba="p")
 
 
 @pytest.mark.parametrize("kind", [pl.Float32, pl.Int8, pl.Boolean, pl.String])
 def test_other_types_of_numbers_are_read_as_they_are(tmp_path, kind):
     values = pl.Series("p", [0, 1, 1, 0, 0] * 9, dtype=pl.Int8).cast(kind)
     values.to_frame().write_parquet(tmp_path / "x.parquet")
-    found = decide_file(tmp_path / "x.parquet", tmp_path / "y.parquet", proba="p")
+    found = decide_file(tmp_path / "x.parquet", tmp_path / "y.parquet", y_proba="p")
     assert found.n_positive == 18
     result = pl.read_parquet(tmp_path / "y.parquet")
     assert result.schema == {"p": kind, "decision": pl.Int8}

@@ -25,7 +25,7 @@ def interrupted(self, scores, tied_before=0):
 
 bestcut.streams.Cut.labels = interrupted
 try:
-    bestcut.decide_file(sys.argv[1], sys.argv[2], proba="p")
+    bestcut.decide_file(sys.argv[1], sys.argv[2], y_proba="p")
 except KeyboardInterrupt:
     polars.LazyFrame({"a": [1]}).collect()  # polars has got over it
     print("interrupted")
@@ -51,7 +51,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, name):
     code = (
         "import resource, sys, bestcut\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
-        "try: bestcut.decide_file(sys.argv[1], sys.argv[2], proba='p')\n"
+        "try: bestcut.decide_file(sys.argv[1], sys.argv[2], y_proba='p')\n"
         "except bestcut.FileError as error: print(error)\n"
     )
     command = [sys.executable, "-c", code, str(source), str(tmp_path / f"y.{name}")]

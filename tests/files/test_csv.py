@@ -30,7 +30,7 @@ def test_records_that_span_pieces_keep_their_bytes(tmp_path, size, monkeypatch):
         b'4, 0.35 ,"\n"',
     ]
     (tmp_path / "x.csv").write_bytes(start + b"\r\n".join(records) + b"\r\n\n\r\n")
-    found = decide_file(tmp_path / "x.csv", tmp_path / "y.csv", proba="p")
+    found = decide_file(tmp_path / "x.csv", tmp_path / "y.csv", y_proba="p")
     marks = bestcut.decide([0.9, 0.1, 0.4, 0.35]).labels.astype(int)
     assert found.n_positive == marks.sum()
     result = start.replace(b"note", b"note,decision") + b"".join(
@@ -53,7 +53,7 @@ def test_a_header_without_rows_is_a_file_without_decisions(
     tmp_path, name, data, result
 ):
     (tmp_path / name).write_bytes(data)
-    found = decide_file(tmp_path / name, tmp_path / f"y-{name}", proba="p")
+    found = decide_file(tmp_path / name, tmp_path / f"y-{name}", y_proba="p")
     assert (found.rows, found.n_positive, found.threshold) == (0, 0, np.inf)
     assert (tmp_path / f"y-{name}").read_bytes() == result
 
@@ -64,7 +64,7 @@ def test_codes_and_empty_cells_become_numbers_only_where_nothing_is_lost(tmp_pat
     (tmp_path / "x.csv").write_text(
         "p,n,code,none,late\n" + rows + "0.5,7.5,1,,9\n", encoding="utf-8"
     )
-    decide_file(tmp_path / "x.csv", tmp_path / "y.parquet", proba="p")
+    decide_file(tmp_path / "x.csv", tmp_path / "y.parquet", y_proba="p")
     found = pl.read_parquet(tmp_path / "y.parquet")
     kinds = {"p": pl.Float64, "n": pl.Float64, "decision": pl.Int8}
     texts = dict.fromkeys(["code", "none", "late"], pl.String)
@@ -109,7 +109,7 @@ def rows_then(last):
 def test_a_fault_in_any_piece_is_named_by_its_place(tmp_path, data, message):
     (tmp_path / "x.csv").write_bytes(data)
     with pytest.raises(FileError) as error:
-        decide_file(tmp_path / "x.csv", tmp_path / "y.csv", proba="p")
+        decide_file(tmp_path / "x.csv", tmp_path / "y.csv", y_proba="p")
     assert str(error.value).startswith(f"{tmp_path / 'x.csv'}: {message}")
     assert os.listdir(tmp_path) == ["x.csv"]
 
@@ -121,7 +121,7 @@ def test_a_quote_that_is_never_closed_does_not_fill_the_memory(tmp_path, monkeyp
     with pytest.raises(
         FileError, match=r"a record of more than 1,000 bytes\. Look for"
     ):
-        decide_file(tmp_path / "x.csv", tmp_path / "y.csv", proba="p")
+        decide_file(tmp_path / "x.csv", tmp_path / "y.csv", y_proba="p")
 
 
 @settings(max_examples=300, deadline=None)

@@ -41,7 +41,7 @@ def test_every_format_gives_the_answer_of_decide(tmp_path, name, metric):
     frame = table(p)
     source = write(frame, tmp_path / f"x.{name}")
     output = tmp_path / f"y.{name}"
-    found = decide_file(source, output, proba="p", metric=metric)
+    found = decide_file(source, output, y_proba="p", metric=metric)
     result = read(output)
     labels = result["decision"].to_numpy() == 1
     assert_as_good_as_decide(found, labels, p, metric)
@@ -55,7 +55,7 @@ def test_a_format_becomes_another(tmp_path, goes_in, comes_out):
     p = np.random.default_rng(1).beta(0.3, 3, 50).round(3)
     source = write(table(p), tmp_path / f"x.{goes_in}")
     output = tmp_path / f"y.{comes_out}"
-    decide_file(source, output, proba="p")
+    decide_file(source, output, y_proba="p")
     result = read(output)
     assert result.drop("decision").equals(table(p))
     assert result["decision"].sum() == bestcut.decide(p).n_positive
@@ -66,13 +66,13 @@ def test_a_scan_of_several_files_is_taken_as_one(tmp_path):
     for i in range(4):
         table(p[i::4]).write_parquet(tmp_path / f"x{i}.parquet")
     scan = pl.scan_parquet([tmp_path / f"x{i}.parquet" for i in range(4)])
-    found = decide_file(scan, tmp_path / "y.parquet", proba="p")
+    found = decide_file(scan, tmp_path / "y.parquet", y_proba="p")
     result = pl.read_parquet(tmp_path / "y.parquet")
     labels = result["decision"].to_numpy() == 1
     assert_as_good_as_decide(found, labels, result["p"].to_numpy(), "f1")
     assert result["p"].to_list() == np.concatenate([p[i::4] for i in range(4)]).tolist()
     with pytest.raises(FileError, match="the scan: has no column 'q'"):
-        decide_file(scan, tmp_path / "z.parquet", proba="q")
+        decide_file(scan, tmp_path / "z.parquet", y_proba="q")
 
 
 @pytest.mark.parametrize(("name", "size"), some_of([1, 13, 64], 13, ENDINGS))
@@ -85,7 +85,7 @@ def test_of_a_tie_across_batches_the_earliest_are_taken(
     parts = list(open_source(str(source)).batches())
     assert len(parts) > 5  # or nothing is tested
     found = decide_file(
-        source, tmp_path / f"y.{name}", proba="p", metric="recall", max_positives=33
+        source, tmp_path / f"y.{name}", y_proba="p", metric="recall", max_positives=33
     )
     labels = read(tmp_path / f"y.{name}")["decision"].to_numpy() == 1
     best = bestcut.decide(p, "recall", max_positives=33)
@@ -99,7 +99,7 @@ def test_bounds_and_formulas_work_as_for_decide(tmp_path, name):
     source, output = write(table(p), tmp_path / f"x.{name}"), tmp_path / f"y.{name}"
     metric = bestcut.metrics.from_expression("tp / (tp + 0.3*fp + 0.7*fn)")
     for bounds in ({"max_positives": 3}, {"min_positives": 50}):
-        found = decide_file(source, output, proba="p", metric=metric, **bounds)
+        found = decide_file(source, output, y_proba="p", metric=metric, **bounds)
         labels = read(output)["decision"].to_numpy() == 1
         assert_as_good_as_decide(found, labels, p, metric, **bounds)
 
@@ -108,9 +108,9 @@ def test_bounds_and_formulas_work_as_for_decide(tmp_path, name):
     ("options", "kind", "message"),
     [
         (
-            {"proba": "q"},
+            {"y_proba": "q"},
             FileError,
-            "no column 'q'. Name a column with `proba`; the columns are: id, p",
+            "no column 'q'. Name a column with `y_proba`; the columns are: id, p",
         ),
         (
             {"name": "id"},
@@ -145,7 +145,7 @@ def test_bounds_and_formulas_work_as_for_decide(tmp_path, name):
 def test_wrong_arguments_are_named(tmp_path, monkeypatch, options, kind, message):
     monkeypatch.chdir(tmp_path)
     write(table([0.5] * 10), tmp_path / "x.csv")
-    given = {"path": "x.csv", "output": "y.csv", "proba": "p", **options}
+    given = {"path": "x.csv", "output": "y.csv", "y_proba": "p", **options}
     with pytest.raises(kind) as error:
         decide_file(given.pop("path"), given.pop("output"), **given)
     assert message in str(error.value)
@@ -155,7 +155,7 @@ def test_wrong_arguments_are_named(tmp_path, monkeypatch, options, kind, message
 def test_a_metric_that_cannot_be_ranked_is_refused_before_reading():
     metric = bestcut.metrics.from_expression("fp - tp")
     with pytest.raises(bestcut.SolverMismatchError):
-        decide_file("none.csv", "y.csv", proba="p", metric=metric)
+        decide_file("none.csv", "y.csv", y_proba="p", metric=metric)
 
 
 @pytest.mark.parametrize("name", ENDINGS)
@@ -171,15 +171,15 @@ def test_a_file_that_changes_meanwhile_is_noticed(tmp_path, name, monkeypatch):
 
     monkeypatch.setattr(stream, "find_cut", find_cut)
     with pytest.raises(FileError, match=r"changed while it was read\. Try again"):
-        decide_file(source, tmp_path / "y.csv", proba="p")
+        decide_file(source, tmp_path / "y.csv", y_proba="p")
     assert os.listdir(tmp_path) == [f"x.{name}"]
 
 
 def test_a_bar_is_shown_when_asked_for_and_on_standard_error_only(tmp_path, capfd):
     source = write(table([0.5, 0.25] * 30), tmp_path / "x.parquet")
-    decide_file(source, tmp_path / "y.parquet", proba="p")
+    decide_file(source, tmp_path / "y.parquet", y_proba="p")
     assert capfd.readouterr() == ("", "")
-    decide_file(source, tmp_path / "y.parquet", proba="p", progress=True)
+    decide_file(source, tmp_path / "y.parquet", y_proba="p", progress=True)
     assert capfd.readouterr().out == ""
 
 
@@ -198,7 +198,7 @@ def test_the_steps_cover_all_there_is(tmp_path, monkeypatch):
 
         steps = "bestcut.files._decide_source.steps"
         monkeypatch.setattr(steps, lambda _: nullcontext(step))
-        decide_file(source, tmp_path / f"y.{name}", proba="p")
+        decide_file(source, tmp_path / f"y.{name}", y_proba="p")
         assert len(seen) == 3
         for done, total in seen.values():  # the header of a CSV is no record
             assert total - len("id,p,text\n") <= done <= total
@@ -207,7 +207,7 @@ def test_the_steps_cover_all_there_is(tmp_path, monkeypatch):
 def test_the_result_says_what_to_expect(tmp_path):
     p = np.random.default_rng(4).beta(0.5, 2, 300)
     source = write(table(p), tmp_path / "x.parquet")
-    found = decide_file(source, tmp_path / "y.parquet", proba="p")
+    found = decide_file(source, tmp_path / "y.parquet", y_proba="p")
     best = bestcut.decide(p)
     assert isinstance(found, FileDecision)
     assert found.output == str(tmp_path / "y.parquet")
@@ -222,7 +222,7 @@ def test_without_polars_the_extra_is_named():
     code = (
         "import sys; sys.modules['polars'] = None\n"
         "import bestcut\n"
-        "bestcut.decide_file('x.csv', 'y.csv', proba='p')\n"
+        "bestcut.decide_file('x.csv', 'y.csv', y_proba='p')\n"
     )
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, encoding="utf-8"

@@ -20,7 +20,7 @@ def test_what_is_unpacked_goes_to_the_disk_if_it_is_large(tmp_path, monkeypatch)
     folder.mkdir()
     for name in PACKED:
         source = write(table(p), folder / f"x.{name}")
-        decide_file(source, folder / f"y.{name}", proba="p")
+        decide_file(source, folder / f"y.{name}", y_proba="p")
         result = read(folder / f"y.{name}")
         assert result["decision"].sum() == bestcut.decide(p).n_positive
     assert os.listdir(tmp_path) == ["files"]

@@ -14,5 +14,5 @@ def test_the_output_may_not_be_the_input(tmp_path):
     before = source.read_bytes()
     for name in ("x.parquet", "hard.parquet"):
         with pytest.raises(FileError, match=r"is the input itself\. Write to another"):
-            decide_file(source, tmp_path / name, proba="p")
+            decide_file(source, tmp_path / name, y_proba="p")
     assert source.read_bytes() == before

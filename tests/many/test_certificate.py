@@ -190,5 +190,5 @@ def test_an_empty_column_beside_long_ones():
     p = np.zeros((5000, 3))
     p[:, 0], p[:, 1] = 0.6, 0.4
     found = multiclass.decide(p, "f1")
-    assert found.n_predicted[2] == 0
+    assert found.n_positive[2] == 0
     assert found.gap < 1e-3

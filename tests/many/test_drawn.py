@@ -317,15 +317,15 @@ REFUSED = {
     "a column": (lambda: multilabel.decide(U), r"Pass `\[y_proba\]` if there is one"),
     "a mixture": (
         lambda: multilabel.decide([U, [0.5, 0.25]]),
-        r"Y_proba\[1\] is list. For known probabilities, pass",
+        r"y_proba\[1\] is list. For known probabilities, pass",
     ),
     "lengths": (
         lambda: multilabel.decide([U, LONG]),
-        r"Y_proba\[0\] has 2 and Y_proba\[1\] has 3",
+        r"y_proba\[0\] has 2 and y_proba\[1\] has 3",
     ),
     "shared": (
         lambda: multilabel.decide([U, THREE], shared_draws=True),
-        r"`shared_draws=True` takes .* Y_proba\[0\] has 2 and Y_proba\[1\] has 3",
+        r"`shared_draws=True` takes .* y_proba\[0\] has 2 and y_proba\[1\] has 3",
     ),
     "unpaired": (
         lambda: multilabel.decide(MANY, average="micro"),

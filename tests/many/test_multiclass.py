@@ -62,7 +62,7 @@ def test_input_is_left_alone_and_answers_repeat():
 
 def test_more_classes_than_rows():
     found = multiclass.decide(np.full((2, 10), 0.1))
-    assert found.n_predicted.sum() == 2
+    assert found.n_positive.sum() == 2
 
 
 def test_a_column_of_probabilities_is_two_classes_as_the_refusal_says():
@@ -104,29 +104,29 @@ def test_classes_may_be_of_several_types():
     ("options", "error", "words"),
     [
         (
-            {"P": [[0.5, 0.4], [0.5, 0.5]]},
+            {"y_proba": [[0.5, 0.4], [0.5, 0.5]]},
             ValueError,
             "row 0 sums to 0.9. Divide each row",
         ),
-        ({"P": [[1.0], [1.0]]}, ValueError, "two or more classes; got shape"),
+        ({"y_proba": [[1.0], [1.0]]}, ValueError, "two or more classes; got shape"),
         (
-            {"P": [0.2, 0.8]},
+            {"y_proba": [0.2, 0.8]},
             ValueError,
-            r"`P` must be 2-D, with a column for each class; got shape \(2,\)\. If it "
-            r"holds the probability of one class, call `bestcut\.decide`, or pass both "
-            r"classes: `np\.column_stack\(\[1 - P, P\]\)`\.$",
+            r"`y_proba` must be 2-D, with a column for each class; got shape \(2,\)\. "
+            r"If it holds the probability of one class, call `bestcut\.decide`, or "
+            r"pass both classes: `np\.column_stack\(\[1 - y_proba, y_proba\]\)`\.$",
         ),
         (
-            {"P": [[[0.2, 0.8]]]},
+            {"y_proba": [[[0.2, 0.8]]]},
             ValueError,
             r"a column for each class; got shape \(1, 1, 2\)\. Reshape it: "
-            r"`P\.reshape\(-1, n_classes\)`\.$",
+            r"`y_proba\.reshape\(-1, n_classes\)`\.$",
         ),
-        ({"P": [[np.nan, 1.0]]}, ValueError, r"got P\[0, 0\] = nan"),
+        ({"y_proba": [[np.nan, 1.0]]}, ValueError, r"got y_proba\[0, 0\] = nan"),
         (
-            {"P": sparse.csr_array(np.array([[-0.1, 1.1]]))},
+            {"y_proba": sparse.csr_array(np.array([[-0.1, 1.1]]))},
             ValueError,
-            r"got P.data\[0\] = -0.1",
+            r"got y_proba.data\[0\] = -0.1",
         ),
         ({"classes": ["a"]}, ValueError, "`classes` must name each of the 2 columns"),
         ({"classes": ["a", "a"]}, ValueError, "'a' occurs more than once"),
@@ -146,7 +146,7 @@ def test_classes_may_be_of_several_types():
     ],
 )
 def test_what_is_refused_and_how(options, error, words):
-    options = {"P": GOOD, **options}
+    options = {"y_proba": GOOD, **options}
     with pytest.raises(error, match=words):
         multiclass.decide(**options)
 
@@ -177,7 +177,7 @@ def test_simulated_averages_are_inside_the_interval():
         [np.sum((actual == j) & (found.labels == j), axis=1) for j in range(3)]
     )
     total = np.array([np.sum(actual == j, axis=1) for j in range(3)])
-    score = np.mean(2 * tp / (total + found.n_predicted[:, None]), axis=0)
+    score = np.mean(2 * tp / (total + found.n_positive[:, None]), axis=0)
     # Standard errors: of 2000 batches 0.007, of the 4000 draws 0.005.
     assert 0.875 <= np.mean((score >= low) & (score <= high)) <= 0.925
 

@@ -375,9 +375,9 @@ def test_what_is_wrong_is_said(call):
     more = () if call == "decide" else (np.ones((2, 3)),)
     with pytest.raises(ValueError, match="`average` 'weighted' is not known"):
         function(P, *more, average="weighted")
-    with pytest.raises(ValueError, match="`Y_proba` must be 2-D"):
+    with pytest.raises(ValueError, match="`y_proba` must be 2-D"):
         function(P[0], *more)
-    with pytest.raises(bestcut.InvalidProbabilityError, match=r"Y_proba\[0, 1\] = 2"):
+    with pytest.raises(bestcut.InvalidProbabilityError, match=r"y_proba\[0, 1\] = 2"):
         function([[0.5, 2.0, 0.1], [0, 0, 0]], *more)
     with pytest.raises(ValueError, match="f1x"):
         function(P, *more, "f1x")
@@ -386,9 +386,9 @@ def test_what_is_wrong_is_said(call):
 @pytest.mark.parametrize("call", ["expected_score", "score_distribution"])
 def test_predictions_must_fit(call):
     function = getattr(multilabel, call)
-    with pytest.raises(ValueError, match=r"`Y_pred` must be of shape \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"`y_pred` must be of shape \(2, 3\)"):
         function(P, np.ones((3, 2)))
-    with pytest.raises(ValueError, match=r"Y_pred\[1, 2\] = 0\.5"):
+    with pytest.raises(ValueError, match=r"y_pred\[1, 2\] = 0\.5"):
         function(P, [[0, 1, 0], [0, 0, 0.5]])
     for average, shape in (("samples", (0, 3)), ("macro", (3, 0))):
         with pytest.raises(
@@ -402,15 +402,15 @@ def test_predictions_must_fit(call):
 def test_a_sparse_matrix_needs_row_budgets(kind, average):
     given = kind(P)
     message = (
-        "`Y_proba` may be a sparse matrix only with `per_row`, the number of labels "
+        "`y_proba` may be a sparse matrix only with `per_row`, the number of labels "
         f"that each row is given; got a {kind.__name__} of shape (2, 3). Pass "
-        "`per_row=...` with average='macro' or 'micro', pass `Y_proba.toarray()`, or "
+        "`per_row=...` with average='macro' or 'micro', pass `y_proba.toarray()`, or "
         "decide each row or column by itself with `bestcut.decide_each`."
     )
     with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
         multilabel.decide(given, average=average)
     for function in (multilabel.expected_score, multilabel.score_distribution):
-        message = f"of each column; got a {kind.__name__}. Pass `Y_proba.toarray()`."
+        message = f"of each column; got a {kind.__name__}. Pass `y_proba.toarray()`."
         with pytest.raises(TypeError, match=re.escape(message)):
             function(given, P > 0.5, average=average)
 
@@ -440,5 +440,5 @@ def test_the_comparison_with_draws_rejects_another_law():
 
 
 def test_one_row_is_told_what_to_do():
-    with pytest.raises(ValueError, match=r"For one row pass `\[Y_proba\]`\. For one"):
+    with pytest.raises(ValueError, match=r"For one row pass `\[y_proba\]`\. For one"):
         multilabel.decide([0.2, 0.4])

@@ -303,11 +303,11 @@ def test_the_repr_says_what_was_decided():
 BAD = {
     "jaccard": ({"metric": "jaccard"}, ValueError, "affine in TP.*'jaccard'.*f1"),
     "gmean": ({"metric": "gmean"}, ValueError, "affine in TP"),
-    "1-D": ({"Y_samples": [0, 1]}, ValueError, "`Y_samples` must be 2-D"),
-    "none": ({"Y_samples": np.zeros((0, 3))}, ValueError, "at least one draw"),
-    "half": ({"Y_samples": [[0.5]]}, ValueError, r"Y_samples\[0, 0\] = 0\.5"),
-    "nan": ({"Y_samples": [[np.nan]]}, ValueError, "only 0 and 1"),
-    "text": ({"Y_samples": [["a"]]}, TypeError, "Y_samples"),
+    "1-D": ({"y_samples": [0, 1]}, ValueError, "`y_samples` must be 2-D"),
+    "none": ({"y_samples": np.zeros((0, 3))}, ValueError, "at least one draw"),
+    "half": ({"y_samples": [[0.5]]}, ValueError, r"y_samples\[0, 0\] = 0\.5"),
+    "nan": ({"y_samples": [[np.nan]]}, ValueError, "only 0 and 1"),
+    "text": ({"y_samples": [["a"]]}, TypeError, "y_samples"),
     "weights": ({"sample_weight": [1.0]}, ValueError, r"shape \(2,\)"),
     "negative": ({"sample_weight": [1, -1]}, ValueError, r"sample_weight\[1\]"),
     "zero": ({"sample_weight": [0, 0]}, ValueError, "must not be 0 for every draw"),
@@ -325,7 +325,7 @@ def test_what_is_wrong_is_said(kind):
     options, error, message = BAD[kind]
     with pytest.raises(error, match=message):
         bestcut.decide_samples(
-            **{"Y_samples": [[1, 0, 1], [1, 1, 0]], "metric": "f1"} | options
+            **{"y_samples": [[1, 0, 1], [1, 1, 0]], "metric": "f1"} | options
         )
 
 

@@ -53,7 +53,7 @@ class Guarantee:
         nothing is certified.
     probability : float
         The probability of the promise, over the random choice of rows with labels.
-    n_labels : int
+    n_labelled : int
         How many labels the promise rests on.
     labels_needed : int or None
         If nothing is certified: about how many labels would have been enough, with the
@@ -88,7 +88,7 @@ class Guarantee:
     at_least: dict[str, float]
     lower: dict[str, float]
     probability: float
-    n_labels: int
+    n_labelled: int
     _pool: Pool = field(repr=False)
     _conditions: _Conditions = field(repr=False)
 
@@ -108,11 +108,11 @@ class Guarantee:
             return (
                 f"{asked} in this batch, with probability {self.probability:g}, for "
                 f"{self.n_positive} of {len(self.labels)} rows ({which}); "
-                f"from {self.n_labels} labels."
+                f"from {self.n_labelled} labels."
             )
         refusal = (
             f"{asked} in a batch of {len(self.labels)} cannot be certified with "
-            f"{self.n_labels} labels at probability {self.probability:g}."
+            f"{self.n_labelled} labels at probability {self.probability:g}."
         )
         if not len(self.labels):
             return f"{refusal} There are no new rows."
@@ -253,7 +253,7 @@ def guarantee(
         at_least=conditions.asked(),
         lower=conditions.lower(pool, bounds, size) if enough.any() else {},
         probability=float(probability),
-        n_labels=truth.size,
+        n_labelled=truth.size,
         _pool=pool,
         _conditions=conditions,
     )

@@ -61,7 +61,7 @@ class Labelled:
         self, source: Source, column: str
     ) -> bestcut.UncertainProbabilities:
         """Return the probabilities of a column of scores."""
-        scores = source.scores(column, "`proba`")
+        scores = source.scores(column, "`y_proba`")
         warn = self.notes.append
         return calibrated(self.calibration, scores, source.where, column, warn)
 

@@ -93,7 +93,7 @@ def decide_classes(source: Source, classes: list[str], metric: Metric) -> Decide
     facts |= _scores(found)
     if p.size <= _DRAWN:
         facts["interval_90"] = list(found.distribution().interval(0.9))
-    facts["each"] = _each("class", classes, found.n_predicted, found.each)
+    facts["each"] = _each("class", classes, found.n_positive, found.each)
     return Decided(np.asarray(found.labels, dtype=np.intp), classes, facts)
 
 

@@ -16,7 +16,6 @@ _OPTIONS = {
     "min_positives": "--min-positives",
     "name": "--name",
     "output": "-o",
-    "proba": "--proba",
     "y_proba": "--proba",
     "zero_division": "--zero-division",
 }

@@ -32,7 +32,7 @@ class ClassScoresDisplay:
         What the classes are called.
     scores : ndarray of float, shape (classes,)
         The expected score of each class against the rest.
-    n_predicted : ndarray of int, shape (classes,)
+    n_positive : ndarray of int, shape (classes,)
         How many rows are given each class.
     metric : str or Metric
         What the scores are of.
@@ -74,11 +74,11 @@ class ClassScoresDisplay:
         self,
         classes: NDArray[Any],
         scores: FloatArray,
-        n_predicted: CountArray,
+        n_positive: CountArray,
         metric: str | Metric,
         mean: float,
     ) -> None:
-        self.classes, self.scores, self.n_predicted = classes, scores, n_predicted
+        self.classes, self.scores, self.n_positive = classes, scores, n_positive
         self.metric, self.mean = get(metric), mean
 
     @classmethod
@@ -104,7 +104,7 @@ class ClassScoresDisplay:
         return cls(
             decision.classes,
             decision.each,
-            decision.n_predicted,
+            decision.n_positive,
             decision.metric,
             decision._source.mean,  # without the score that `also` adds
         ).plot(ax=ax)
@@ -153,7 +153,7 @@ class ClassScoresDisplay:
     @classmethod
     def from_predictions(
         cls,
-        P: Any,
+        y_proba: Any,
         y_pred: Any,
         metric: str | Metric = "f1",
         *,
@@ -165,7 +165,7 @@ class ClassScoresDisplay:
 
         Parameters
         ----------
-        P : array-like or sparse matrix of shape (rows, classes)
+        y_proba : array-like or sparse matrix of shape (rows, classes)
             Calibrated probabilities; each row sums to 1.
         y_pred : array-like of shape (rows,)
             The class of each row: its index, or its name.
@@ -184,9 +184,9 @@ class ClassScoresDisplay:
             What was drawn.
         """
         multiclass.score_distribution(  # refuses what is wrong
-            P, y_pred, metric, classes=classes, weights=weights
+            y_proba, y_pred, metric, classes=classes, weights=weights
         )
-        p, taken, names = _choice(P, y_pred, classes)
+        p, taken, names = _choice(y_proba, y_pred, classes)
         moments = [
             Prediction.of_labels(p[:, j], taken[:, j]).moments(get(metric))
             for j in range(names.size)
@@ -228,7 +228,7 @@ class ClassScoresDisplay:
             f"{name}  ({number})"
             for name, number in zip(
                 self.classes[self.order_].tolist(),
-                self.n_predicted[self.order_].tolist(),
+                self.n_positive[self.order_].tolist(),
                 strict=True,
             )
         ]
@@ -284,7 +284,7 @@ class ClassConfusionDisplay:
     def from_decision(
         cls,
         decision: multiclass.MulticlassDecision,
-        P: Any,
+        y_proba: Any,
         *,
         normalize: str | None = None,
         ax: Any = None,
@@ -295,7 +295,7 @@ class ClassConfusionDisplay:
         ----------
         decision : MulticlassDecision
             What `bestcut.multiclass.decide` returned.
-        P : array-like or sparse matrix of shape (rows, classes)
+        y_proba : array-like or sparse matrix of shape (rows, classes)
             The probabilities that it was made for.
         normalize : {"true", "pred", "all"}, optional
             As in `plot`.
@@ -308,7 +308,11 @@ class ClassConfusionDisplay:
             What was drawn.
         """
         return cls.from_predictions(
-            P, decision.labels, classes=decision.classes, normalize=normalize, ax=ax
+            y_proba,
+            decision.labels,
+            classes=decision.classes,
+            normalize=normalize,
+            ax=ax,
         )
 
     @classmethod
@@ -345,7 +349,7 @@ class ClassConfusionDisplay:
     @classmethod
     def from_predictions(
         cls,
-        P: Any,
+        y_proba: Any,
         y_pred: Any,
         *,
         classes: Any = None,
@@ -356,7 +360,7 @@ class ClassConfusionDisplay:
 
         Parameters
         ----------
-        P : array-like or sparse matrix of shape (rows, classes)
+        y_proba : array-like or sparse matrix of shape (rows, classes)
             Calibrated probabilities; each row sums to 1.
         y_pred : array-like of shape (rows,)
             The class of each row: its index, or its name.
@@ -373,9 +377,9 @@ class ClassConfusionDisplay:
             What was drawn.
         """
         multiclass.score_distribution(  # refuses what is wrong
-            P, y_pred, "accuracy", classes=classes
+            y_proba, y_pred, "accuracy", classes=classes
         )
-        p, taken, names = _choice(P, y_pred, classes)
+        p, taken, names = _choice(y_proba, y_pred, classes)
         confusion = p.T @ taken.astype(np.float64)
         return cls(confusion, names).plot(normalize=normalize, ax=ax)
 
@@ -442,12 +446,16 @@ class ClassConfusionDisplay:
         return np.asarray(self.confusion / np.where(total > 0.0, total, 1.0))
 
 
-def _choice(P: Any, y_pred: Any, classes: Any) -> tuple[FloatArray, Any, NDArray[Any]]:
+def _choice(
+    y_proba: Any, y_pred: Any, classes: Any
+) -> tuple[FloatArray, Any, NDArray[Any]]:
     """Return probabilities, the class that each row is given, and names.
 
     The caller has checked them.
     """
-    p = np.asarray(P.toarray() if hasattr(P, "tocsr") else P, dtype=np.float64)
+    p = np.asarray(
+        y_proba.toarray() if hasattr(y_proba, "tocsr") else y_proba, dtype=np.float64
+    )
     names = np.arange(p.shape[1]) if classes is None else np.asarray(classes)
     return p, np.asarray(y_pred)[:, None] == names, names
 

@@ -48,7 +48,7 @@ class Rule(NamedTuple):
             i = int(np.argmin(good))
             pairs = zip(self.by, keys(i), strict=True)
             where = f"group {', '.join(f'{k}={v!r}' for k, v in pairs)}"
-            what = f"`column` {self.column!r}"
+            what = f"column {self.column!r}"
             raise errors.not_a_probability(what, float(scores[i]), where)
         each = decide_each(
             scores,

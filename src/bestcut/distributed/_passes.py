@@ -207,7 +207,7 @@ def find_cut(
     bounds : tuple of int
         The least and the most positives.
     what : str
-        What the scores are called in an error, for example "`column` 'p'".
+        What the scores are called in an error, for example "column 'p'".
     keep : str
         The engine's method that keeps computed rows.
     """

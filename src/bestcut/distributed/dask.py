@@ -43,7 +43,7 @@ _ROWS = 1 << 40  # more than a partition has
 
 def decide(
     collection: Any,
-    column: str | None = None,
+    y_proba: str | None = None,
     metric: str | Metric = "f1",
     *,
     name: str = "decision",
@@ -56,7 +56,7 @@ def decide(
     ----------
     collection : dask array, Series or DataFrame
         Calibrated probabilities, or rows that have them in a column.
-    column : str, optional
+    y_proba : str, optional
         The column of a DataFrame that holds the probabilities.
     metric : str or Metric, default="f1"
         What to maximise; as for `bestcut.decide`.
@@ -112,7 +112,7 @@ def decide(
     (3, 2, 0.5913)
     """
     chosen = check_question(metric, min_positives, max_positives)
-    scores, what = _scores(collection, column)
+    scores, what = _scores(collection, y_proba)
     is_frame = isinstance(collection, dd.DataFrame)
     if is_frame:
         check_new_column(name, collection.columns)
@@ -132,8 +132,8 @@ def decide(
 def _scores(collection: Any, column: Any) -> tuple[Any, str]:
     """Return the probabilities, and what to call them in an error."""
     if isinstance(collection, dd.DataFrame):
-        check_columns(column, collection.columns, name="column")
-        scores, what = collection[column], f"`column` {column!r}"
+        check_columns(column, collection.columns, name="y_proba")
+        scores, what = collection[column], f"column {column!r}"
     elif isinstance(collection, da.Array | dd.Series):
         if column is not None:
             raise errors.column_of_no_frame(column, collection)
@@ -202,7 +202,7 @@ def _labels(scores: Any, cut: DistributedCut) -> Any:
 
 def decide_each(
     collection: Any,
-    column: str,
+    y_proba: str,
     by: str | list[str],
     metric: str | Metric = "f1",
     *,
@@ -216,7 +216,7 @@ def decide_each(
     ----------
     collection : dask DataFrame
         Rows that have calibrated probabilities in a column.
-    column : str
+    y_proba : str
         The column of probabilities.
     by : str or list of str
         The columns that name a row's group. Missing values are a group too.
@@ -277,10 +277,10 @@ def decide_each(
         raise errors.wrong_collection(
             collection, wanted="a dask DataFrame", instead="decide_each"
         )
-    _scores(collection, column)
+    _scores(collection, y_proba)
     keys = check_by(by, list(collection.columns), FACTS)
     check_new_column(name, collection.columns)
-    rule = Rule(column, keys, chosen, min_positives, max_positives)
+    rule = Rule(y_proba, keys, chosen, min_positives, max_positives)
 
     def mapped(frame: Any, work: Callable[..., Any], *args: Any) -> Any:
         placed = frame.map_partitions(_with_place)
@@ -288,7 +288,7 @@ def decide_each(
         meta = work(together._meta, rule, *args)
         return together.map_partitions(work, rule, *args, meta=meta)
 
-    slim = collection[list(dict.fromkeys([*keys, column]))]
+    slim = collection[list(dict.fromkeys([*keys, y_proba]))]
     return mapped(collection, _label_groups, name), mapped(slim, _describe_groups)
 
 

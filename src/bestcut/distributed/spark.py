@@ -54,7 +54,7 @@ _FACT_TYPES = {"n": T.LongType(), "n_positive": T.LongType()}
 
 def decide(
     collection: Any,
-    column: str,
+    y_proba: str,
     metric: str | Metric = "f1",
     *,
     name: str = "decision",
@@ -67,7 +67,7 @@ def decide(
     ----------
     collection : Spark DataFrame
         Rows that have calibrated probabilities in a column.
-    column : str
+    y_proba : str
         The column of probabilities.
     metric : str or Metric, default="f1"
         What to maximise; as for `bestcut.decide`.
@@ -126,13 +126,13 @@ def decide(
     (3, 0.5913)
     """
     chosen = check_question(metric, min_positives, max_positives)
-    score = _score(collection, column)
+    score = _score(collection, y_proba)
     check_new_column(name, collection.columns, fold=str.lower)
     cut = find_cut(
         _runner(collection.select(score.alias("score"))),
         chosen,
         (min_positives, max_positives),
-        what=f"`column` {column!r}",
+        what=f"column {y_proba!r}",
         keep=_KEEP,
     )
     return _labelled(collection, score, cut, name)
@@ -144,7 +144,7 @@ def _score(collection: Any, column: Any) -> Any:
         raise errors.wrong_collection(
             collection, wanted="a Spark DataFrame", instead="decide"
         )
-    check_columns(column, collection.columns, name="column")
+    check_columns(column, collection.columns, name="y_proba")
     dtype = collection.schema[column].dataType
     if not isinstance(dtype, T.NumericType | T.BooleanType):
         cure = f"Convert it first, with `.cast('double')`: col({column!r})."
@@ -272,7 +272,7 @@ def _in_order(grouped: Any, wanted: int) -> _Last:
 
 def decide_each(
     collection: Any,
-    column: str,
+    y_proba: str,
     by: str | list[str],
     metric: str | Metric = "f1",
     *,
@@ -286,7 +286,7 @@ def decide_each(
     ----------
     collection : Spark DataFrame
         Rows that have calibrated probabilities in a column.
-    column : str
+    y_proba : str
         The column of probabilities.
     by : str or list of str
         The columns that name a row's group. Nulls are a group too.
@@ -340,10 +340,10 @@ def decide_each(
     [0.3, 0.3, 0.7]
     """
     chosen = check_question(metric, min_positives, max_positives)
-    score = _score(collection, column)
+    score = _score(collection, y_proba)
     keys = check_by(by, collection.columns, FACTS)
     check_new_column(name, collection.columns, fold=str.lower)
-    rule = Rule(column, keys, chosen, min_positives, max_positives)
+    rule = Rule(y_proba, keys, chosen, min_positives, max_positives)
 
     def label(batches: Iterable[Any]) -> Iterator[Any]:
         for table in _whole_groups(batches):
@@ -365,7 +365,7 @@ def decide_each(
         *(collection.schema[key] for key in keys),
         *(T.StructField(fact, _FACT_TYPES.get(fact, T.DoubleType())) for fact in FACTS),
     ]
-    slim = collection.select(*map(_named, dict.fromkeys([*keys, column])))
+    slim = collection.select(*map(_named, dict.fromkeys([*keys, y_proba])))
     return (
         _numbered(collection, score, keys).mapInArrow(label, T.StructType(of_rows)),
         _numbered(slim, score, keys).mapInArrow(describe, T.StructType(of_groups)),

@@ -210,7 +210,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
     ...                            weights=[0.8, 0.15], random_state=0)
     >>> model = ExpectedMetricClassifier(LogisticRegression(), "f1", average="macro")
     >>> decision = model.fit(X[:400], y[:400]).decide(X[400:])
-    >>> decision.n_predicted.tolist()
+    >>> decision.n_positive.tolist()
     [167, 24, 9]
     >>> round(decision.expected_score, 2)
     0.64

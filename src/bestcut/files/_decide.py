@@ -28,7 +28,7 @@ def decide_file(
     path: str | os.PathLike[str] | pl.LazyFrame,
     output: str | os.PathLike[str],
     *,
-    proba: str,
+    y_proba: str,
     metric: str | Metric = "f1",
     calibration: Calibration | None = None,
     goal: Goal = _MEAN,
@@ -52,7 +52,7 @@ def decide_file(
     output : str or path
         The file to write. It appears, or replaces an existing file, only when all rows
         are written.
-    proba : str
+    y_proba : str
         The column of calibrated probabilities, or of scores if `calibration` is given.
     metric : str or Metric, default="f1"
         What to maximise; as for `decide`.
@@ -120,7 +120,7 @@ def decide_file(
     >>> scores, decided = Path(folder.name, "in.csv"), Path(folder.name, "out.csv")
     >>> table = "id,p\n001,0.7\n002,0.1\n003,0.4\n004,0.35\n"
     >>> _ = scores.write_text(table, encoding="utf-8")
-    >>> bestcut.decide_file(scores, decided, proba="p").n_positive
+    >>> bestcut.decide_file(scores, decided, y_proba="p").n_positive
     3
     >>> print(decided.read_text(encoding="utf-8"), end="")
     id,p,decision
@@ -166,7 +166,7 @@ def decide_file(
     kind = format_of_output(target, source, format)
     refuse_terminal(target, FORMATS[kind])
     settings: dict[str, Any] = {
-        "proba": proba,
+        "proba": y_proba,
         "metric": chosen,
         "min_positives": min_positives,
         "max_positives": max_positives,

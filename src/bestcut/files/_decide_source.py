@@ -126,7 +126,7 @@ def _held(
     step: Step,
 ) -> tuple[FloatArray, FloatArray | UncertainProbabilities]:
     """Return a column of scores, and the probabilities that they stand for."""
-    source.check_column(proba, "`proba`")
+    source.check_column(proba, "`y_proba`")
     advance = step("Reading the scores", source.total)
     read = probabilities if calibration is None else any_scores
     parts = list(_scores(source, proba, advance, read))
@@ -179,7 +179,7 @@ def find_cut(
     source: Source, proba: str, metric: Metric, low: int, high: int | None, step: Step
 ) -> Cut:
     """Return the best cut: sum up the scores, then look at those around the cut."""
-    source.check_column(proba, "`proba`")
+    source.check_column(proba, "`y_proba`")
     summary = ScoreSummary()
     for scores in _scores(source, proba, step("Summing up the scores", source.total)):
         summary.update(scores)

@@ -66,7 +66,7 @@ class FileDecision(Predicted):
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     scores, decided = Path(folder, "in.csv"), Path(folder, "out.csv")
     ...     _ = scores.write_text("p\n0.7\n0.1\n0.4\n0.35\n")
-    ...     found = bestcut.decide_file(scores, decided, proba="p", metric="f1")
+    ...     found = bestcut.decide_file(scores, decided, y_proba="p", metric="f1")
     >>> found.rows, found.n_positive, found.threshold
     (4, 3, 0.35)
     >>> round(found.distribution("precision").mean, 3)

@@ -136,7 +136,7 @@ class Source(ABC):
 
     def probabilities(self, name: str) -> FloatArray:
         """Return a whole column of probabilities."""
-        return probabilities(self.column(name, "`proba`"), self.where)
+        return probabilities(self.column(name, "`y_proba`"), self.where)
 
     def scores(self, name: str, option: str) -> FloatArray:
         """Return a whole column of scores, which may be any finite numbers."""

@@ -54,34 +54,40 @@ class RowRule:
     per_row: tuple[int, int]
     classes: NDArray[Any] | None = None
 
-    def __call__(self, P: Any) -> Any:
+    def __call__(self, y_proba: Any) -> Any:
         """Decide new rows.
 
         Parameters
         ----------
-        P : array-like or sparse matrix of shape (rows, columns)
+        y_proba : array-like or sparse matrix of shape (rows, columns)
             Their probabilities.
 
         Returns
         -------
-        ndarray of shape (rows,), or of bool in the shape of `P`
+        ndarray of shape (rows,), or of bool in the shape of `y_proba`
             The class of each row; or its labels. A DataFrame of pandas or polars gives
             a Series or a DataFrame.
 
         Raises
         ------
         ValueError
-            If `P` has another number of columns than the rule.
+            If `y_proba` has another number of columns than the rule.
         """
-        given = P if hasattr(P, "tocsr") else check_rows(P, name="P")
+        given = (
+            y_proba
+            if hasattr(y_proba, "tocsr")
+            else check_rows(y_proba, name="y_proba")
+        )
         columns = self.slope.size
         if given.shape[1] != columns:
-            raise errors.other_columns(name="P", shape=given.shape, columns=columns)
-        entries = entries_of(given, name="P")
+            raise errors.other_columns(
+                name="y_proba", shape=given.shape, columns=columns
+            )
+        entries = entries_of(given, name="y_proba")
         taken = self._taken(entries)
         if self.classes is None:
-            return like(P, labels_of(entries, taken, given))
-        return rows_like(P, self.classes[first_columns(entries, taken)])
+            return like(y_proba, labels_of(entries, taken, given))
+        return rows_like(y_proba, self.classes[first_columns(entries, taken)])
 
     def _taken(self, entries: Entries) -> list[Any]:
         """Return which entries rows take, for each group of rows."""

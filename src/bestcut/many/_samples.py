@@ -72,7 +72,7 @@ class SampledDecision:
 
 
 def decide_samples(
-    Y_samples: Any,
+    y_samples: Any,
     metric: str | Metric = "f1",
     *,
     sample_weight: Any = None,
@@ -87,7 +87,7 @@ def decide_samples(
 
     Parameters
     ----------
-    Y_samples : array-like of shape (draws, n)
+    y_samples : array-like of shape (draws, n)
         Each row is one draw of all n labels, 0 and 1 or booleans.
     metric : str or Metric, default="f1"
         What to maximise. It must be affine in TP at given numbers of predicted and
@@ -137,7 +137,7 @@ def decide_samples(
     """
     chosen = get(metric)
     affine = _affine(chosen)
-    draws = check_label_matrix(Y_samples, None, name="Y_samples")
+    draws = check_label_matrix(y_samples, None, name="y_samples")
     count, n = draws.shape
     if count == 0:
         raise errors.no_draws()

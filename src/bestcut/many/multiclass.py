@@ -63,7 +63,7 @@ class MulticlassDecision:
         `bestcut.Decision`.
     each : ndarray of float, shape (classes,)
         Expected metric of each class against the rest.
-    n_predicted : ndarray of int, shape (classes,)
+    n_positive : ndarray of int, shape (classes,)
         How many rows are given each class.
     metric : Metric
         What was maximised (a loss: minimised).
@@ -95,7 +95,7 @@ class MulticlassDecision:
     gap: float
     gap_scope: str
     each: FloatArray
-    n_predicted: CountArray
+    n_positive: CountArray
     metric: Metric
     average: str
     classes: NDArray[Any]
@@ -135,7 +135,7 @@ class MulticlassDecision:
 
 
 def decide(
-    P: Any,
+    y_proba: Any,
     metric: str | Metric = "f1",
     *,
     average: str | None = "macro",
@@ -147,7 +147,7 @@ def decide(
 
     Parameters
     ----------
-    P : array-like or sparse matrix of shape (rows, classes)
+    y_proba : array-like or sparse matrix of shape (rows, classes)
         Calibrated probabilities; each row sums to 1. A class of probability 0 is never
         chosen.
     metric : str or Metric, default="f1"
@@ -172,7 +172,7 @@ def decide(
     Raises
     ------
     InvalidProbabilityError
-        If an entry of `P` is NaN or outside [0, 1].
+        If an entry of `y_proba` is NaN or outside [0, 1].
     SolverMismatchError
         If the metric does not satisfy the ranking principle.
     ValueError
@@ -188,8 +188,8 @@ def decide(
     Notes
     -----
     The expected score is the mean of the expected scores of all classes. Each of these
-    depends on one column of `P` alone, and is exact, not a ratio of expectations. The
-    classes of a row exclude each other; rows are taken to be independent.
+    depends on one column of `y_proba` alone, and is exact, not a ratio of expectations.
+    The classes of a row exclude each other; rows are taken to be independent.
     docs/guides/several-classes.md explains how the choice is found, and the proof that
     no other is better by more than ``gap``.
 
@@ -200,7 +200,7 @@ def decide(
     >>> d = multiclass.decide(P, "f1", classes=["cat", "dog", "owl"])
     >>> d.labels.tolist()
     ['cat', 'owl', 'dog', 'cat']
-    >>> d.n_predicted.tolist()
+    >>> d.n_positive.tolist()
     [2, 1, 1]
     >>> round(d.expected_score, 4)
     0.4219
@@ -209,15 +209,15 @@ def decide(
     if average is None:
         raise errors.does_not_split(chosen.name)
     kind = check_option(average, _AVERAGES, name="average")
-    given = _check_probabilities(P)
+    given = _check_probabilities(y_proba)
     names = _check_names(classes, given.shape[1])
     share = check_class_weights(weights, given.shape[1])
     require_ranking(chosen, way_out=ONE_BY_ONE)
     if kind == "micro":
         if weights is not None or also is not None:
             raise errors.only_for_macro("weights" if weights is not None else "also")
-        return _decide_micro(given, chosen, names, like=P)
-    entries = entries_of(given, name="P")
+        return _decide_micro(given, chosen, names, like=y_proba)
+    entries = entries_of(given, name="y_proba")
     rows = entries.shape[0]
     one = np.ones(rows, dtype=np.intp)
     extra = extra_worth(also, rows, 1)
@@ -227,13 +227,13 @@ def decide(
     hits = extra * float(found.hits.sum())
     error = float(share @ found.error) + 8 * EPS * abs(expected)
     return MulticlassDecision(
-        labels=rows_like(P, names[column]),
+        labels=rows_like(y_proba, names[column]),
         expected_score=expected + chosen.sign * hits,
         error=error,
         gap=found.gap,
         gap_scope=assignment_scope(chosen, rows, by_ranking=False),
         each=found.each,
-        n_predicted=found.size.astype(np.int64),
+        n_positive=found.size.astype(np.int64),
         metric=chosen,
         average=kind,
         classes=names,
@@ -243,7 +243,7 @@ def decide(
 
 
 def expected_score(
-    P: Any,
+    y_proba: Any,
     y_pred: Any,
     metric: str | Metric = "f1",
     *,
@@ -254,7 +254,7 @@ def expected_score(
 
     Parameters
     ----------
-    P : array-like or sparse matrix of shape (rows, classes)
+    y_proba : array-like or sparse matrix of shape (rows, classes)
         Calibrated probabilities; each row sums to 1.
     y_pred : array-like of shape (rows,)
         The class of each row: its index, or its name.
@@ -273,7 +273,7 @@ def expected_score(
     Raises
     ------
     InvalidProbabilityError
-        If an entry of `P` is NaN or outside [0, 1].
+        If an entry of `y_proba` is NaN or outside [0, 1].
     ValueError
         If a row does not sum to 1, there are no rows, or `y_pred` holds an unknown
         class.
@@ -290,11 +290,11 @@ def expected_score(
     >>> round(multiclass.expected_score(P, [0, 0, 0, 0]), 4)
     0.2477
     """
-    return _source_of(P, y_pred, get(metric), classes, weights).mean
+    return _source_of(y_proba, y_pred, get(metric), classes, weights).mean
 
 
 def score_distribution(
-    P: Any,
+    y_proba: Any,
     y_pred: Any,
     metric: str | Metric = "f1",
     *,
@@ -305,7 +305,7 @@ def score_distribution(
 
     Parameters
     ----------
-    P : array-like or sparse matrix of shape (rows, classes)
+    y_proba : array-like or sparse matrix of shape (rows, classes)
         Calibrated probabilities; each row sums to 1.
     y_pred : array-like of shape (rows,)
         The class of each row: its index, or its name.
@@ -324,7 +324,7 @@ def score_distribution(
     Raises
     ------
     InvalidProbabilityError
-        If an entry of `P` is NaN or outside [0, 1].
+        If an entry of `y_proba` is NaN or outside [0, 1].
     ValueError
         If a row does not sum to 1, there are no rows, or `y_pred` holds an unknown
         class.
@@ -342,14 +342,16 @@ def score_distribution(
     F1 0.49, 90% between 0.42 and 0.55
     """
     chosen = get(metric)
-    return ScoreDistribution(_source_of(P, y_pred, chosen, classes, weights), chosen)
+    return ScoreDistribution(
+        _source_of(y_proba, y_pred, chosen, classes, weights), chosen
+    )
 
 
 def _source_of(
-    P: Any, y_pred: Any, metric: Metric, classes: Any, weights: Any
+    y_proba: Any, y_pred: Any, metric: Metric, classes: Any, weights: Any
 ) -> DrawnClasses:
     """Return where the scores of a choice of classes come from."""
-    p = _dense(_check_probabilities(P))
+    p = _dense(_check_probabilities(y_proba))
     names = _check_names(classes, p.shape[1])
     share = check_class_weights(weights, p.shape[1])
     column = _check_predictions(y_pred, names, p.shape[0])
@@ -382,7 +384,7 @@ def _decide_micro(
         gap=4 * EPS * abs(moments.mean),
         gap_scope=assignment_scope(metric, rows * count, by_ranking=True),
         each=np.array([moments.mean]),
-        n_predicted=size.astype(np.int64),
+        n_positive=size.astype(np.int64),
         metric=metric,
         average="micro",
         classes=names,
@@ -395,19 +397,23 @@ def _dense(given: Any) -> FloatArray:
     return np.asarray(given.toarray() if hasattr(given, "tocsr") else given)
 
 
-def _check_probabilities(P: Any) -> Any:
+def _check_probabilities(y_proba: Any) -> Any:
     """Return probabilities whose rows sum to 1."""
-    if hasattr(P, "tocsr"):
-        entries_of(P, name="P")  # refuses entries that are not probabilities
-        given, sums = P, np.asarray(P.sum(axis=1), dtype=np.float64).ravel()
+    if hasattr(y_proba, "tocsr"):
+        entries_of(
+            y_proba, name="y_proba"
+        )  # refuses entries that are not probabilities
+        given, sums = y_proba, np.asarray(y_proba.sum(axis=1), dtype=np.float64).ravel()
     else:
-        given = check_rows(P, name="P", refusal=errors.not_a_column_per_class)
+        given = check_rows(
+            y_proba, name="y_proba", refusal=errors.not_a_column_per_class
+        )
         sums = given.sum(axis=1)
     if given.shape[1] < 2:
         raise errors.one_class(given.shape)
     off = ~(np.abs(sums - 1.0) <= _SUM)
     if np.any(off):
-        raise errors.rows_do_not_sum_to_one(name="P", sums=sums, off=off)
+        raise errors.rows_do_not_sum_to_one(name="y_proba", sums=sums, off=off)
     return given
 
 

@@ -141,7 +141,7 @@ class MultilabelDecision:
 
 
 def decide(
-    Y_proba: Any,
+    y_proba: Any,
     metric: str | Metric = "f1",
     *,
     average: str = "samples",
@@ -157,7 +157,7 @@ def decide(
 
     Parameters
     ----------
-    Y_proba : array-like of shape (rows, columns) or list of UncertainProbabilities
+    y_proba : array-like of shape (rows, columns) or list of UncertainProbabilities
         Calibrated probability of each label of each instance. Or draws of them: a list
         with the `bestcut.UncertainProbabilities` of each column. Or a list with an
         array of two classes for each label, as scikit-learn's MultiOutputClassifier
@@ -202,7 +202,7 @@ def decide(
         If `average` is not known, or `per_row`, `weights` or `also` is given where it
         has no meaning.
     TypeError
-        If `Y_proba` is sparse without `per_row`, or holds draws with it.
+        If `y_proba` is sparse without `per_row`, or holds draws with it.
 
     See Also
     --------
@@ -238,7 +238,7 @@ def decide(
     """
     chosen = get(metric)
     kind = check_option(average, _AVERAGES, name="average")
-    drawn = columns_of_draws(Y_proba, shared=shared_draws)
+    drawn = columns_of_draws(y_proba, shared=shared_draws)
     if per_row is not None:
         if drawn is not None:
             raise errors.budget_needs_known_probabilities()
@@ -246,7 +246,7 @@ def decide(
             raise errors.budget_of_samples()
         if min_positives != 0 or max_positives is not None:
             raise errors.budgets_of_both()
-        return _decide_rows(Y_proba, chosen, kind, per_row, weights, also)
+        return _decide_rows(y_proba, chosen, kind, per_row, weights, also)
     for name, value in (("weights", weights), ("also", also)):
         if value is not None:
             raise errors.needs_per_row(name)
@@ -256,9 +256,9 @@ def decide(
         return _decide_drawn(
             drawn, chosen, kind, (min_positives, max_positives), threads
         )
-    if hasattr(Y_proba, "tocsr"):
-        raise errors.sparse_without_budget(type(Y_proba).__name__, Y_proba.shape)
-    matrix = check_matrix(positive_columns(Y_proba, name="Y_proba"), name="Y_proba")
+    if hasattr(y_proba, "tocsr"):
+        raise errors.sparse_without_budget(type(y_proba).__name__, y_proba.shape)
+    matrix = check_matrix(positive_columns(y_proba, name="y_proba"), name="y_proba")
     axis = 0 if kind == "macro" else 1
     many = decide_each(
         matrix.reshape(1, -1) if kind == "micro" else matrix,
@@ -271,13 +271,13 @@ def decide(
     each = many.expected_score
     error, gap = (float(x.max(initial=0.0)) for x in (many.error, many.gap))
     expected = float(each.mean()) if each.size else float("nan")
-    labels = like(Y_proba, many.labels.reshape(matrix.shape))
+    labels = like(y_proba, many.labels.reshape(matrix.shape))
     scope = many.gap_scope
     return MultilabelDecision(labels, expected, error, gap, scope, each, chosen, kind)
 
 
 def _decide_rows(
-    Y_proba: Any,
+    y_proba: Any,
     metric: Metric,
     average: str,
     per_row: Any,
@@ -287,13 +287,13 @@ def _decide_rows(
     """Decide with a budget for each row."""
     require_ranking(metric, way_out=ONE_BY_ONE)
     given = (
-        Y_proba if hasattr(Y_proba, "tocsr") else check_rows(Y_proba, name="Y_proba")
+        y_proba if hasattr(y_proba, "tocsr") else check_rows(y_proba, name="y_proba")
     )
     rows, columns = given.shape
     low, high = check_per_row(per_row, columns)
     share = check_class_weights(weights, columns)
     extra = extra_worth(also, rows, max(high, 1))
-    entries = columns_apart = entries_of(given, name="Y_proba")
+    entries = columns_apart = entries_of(given, name="y_proba")
     if average == "micro":
         for name, value in (("weights", weights), ("also", also)):
             if value is not None:
@@ -306,7 +306,7 @@ def _decide_rows(
     slope, cost = (np.broadcast_to(x, columns) for x in (found.slope, found.cost))
     labels = labels_of(columns_apart, entries.split(found.taken), given)
     return MultilabelDecision(
-        labels=like(Y_proba, labels),
+        labels=like(y_proba, labels),
         expected_score=expected + metric.sign * extra * float(found.hits.sum()),
         error=float(share @ found.error) + 8 * EPS * abs(expected),
         gap=_rounding(found) if by_ranking else found.gap,
@@ -361,8 +361,8 @@ def _decide_drawn(
 
 
 def expected_score(
-    Y_proba: Any,
-    Y_pred: Any,
+    y_proba: Any,
+    y_pred: Any,
     metric: str | Metric = "f1",
     *,
     average: str = "samples",
@@ -372,9 +372,9 @@ def expected_score(
 
     Parameters
     ----------
-    Y_proba : array-like of shape (rows, columns) or list of UncertainProbabilities
+    y_proba : array-like of shape (rows, columns) or list of UncertainProbabilities
         Calibrated probabilities, or draws of those of each column.
-    Y_pred : array-like of shape (rows, columns)
+    y_pred : array-like of shape (rows, columns)
         The predictions, 0 and 1 or booleans.
     metric : str or Metric, default="f1"
         The metric whose expected average is returned.
@@ -393,7 +393,7 @@ def expected_score(
     InvalidProbabilityError
         If a probability is NaN or outside [0, 1].
     ValueError
-        If `Y_pred` has another shape or other values than 0 and 1, or `average` is not
+        If `y_pred` has another shape or other values than 0 and 1, or `average` is not
         known.
 
     See Also
@@ -409,14 +409,14 @@ def expected_score(
     0.499
     """
     law = score_distribution(
-        Y_proba, Y_pred, metric, average=average, shared_draws=shared_draws
+        y_proba, y_pred, metric, average=average, shared_draws=shared_draws
     )
     return law.mean
 
 
 def score_distribution(
-    Y_proba: Any,
-    Y_pred: Any,
+    y_proba: Any,
+    y_pred: Any,
     metric: str | Metric = "f1",
     *,
     average: str = "samples",
@@ -426,9 +426,9 @@ def score_distribution(
 
     Parameters
     ----------
-    Y_proba : array-like of shape (rows, columns) or list of UncertainProbabilities
+    y_proba : array-like of shape (rows, columns) or list of UncertainProbabilities
         Calibrated probabilities, or draws of those of each column.
-    Y_pred : array-like of shape (rows, columns)
+    y_pred : array-like of shape (rows, columns)
         The predictions, 0 and 1 or booleans.
     metric : str or Metric, default="f1"
         The metric whose distribution is returned.
@@ -449,7 +449,7 @@ def score_distribution(
     InvalidProbabilityError
         If a probability is NaN or outside [0, 1].
     ValueError
-        If `Y_pred` has another shape or other values than 0 and 1, or `average` is not
+        If `y_pred` has another shape or other values than 0 and 1, or `average` is not
         known.
 
     See Also
@@ -474,9 +474,9 @@ def score_distribution(
     """
     chosen = get(metric)
     kind = check_option(average, _AVERAGES, name="average")
-    drawn = columns_of_draws(Y_proba, shared=shared_draws)
+    drawn = columns_of_draws(y_proba, shared=shared_draws)
     if drawn is not None:
-        labels = check_label_matrix(Y_pred, drawn.shape)
+        labels = check_label_matrix(y_pred, drawn.shape)
         if kind == "micro":
             all_ = MixedPrediction.of_labels(drawn.cells, labels.ravel())
             return ScoreDistribution(all_, chosen)
@@ -484,10 +484,10 @@ def score_distribution(
             raise errors.nothing_to_average(drawn.shape)
         mean = drawn.average(labels, of_rows=kind == "samples")
         return ScoreDistribution(mean, chosen)
-    if hasattr(Y_proba, "tocsr"):
-        raise errors.sparse_predictions(type(Y_proba).__name__)
-    matrix = check_matrix(positive_columns(Y_proba, name="Y_proba"), name="Y_proba")
-    labels = check_label_matrix(Y_pred, matrix.shape)
+    if hasattr(y_proba, "tocsr"):
+        raise errors.sparse_predictions(type(y_proba).__name__)
+    matrix = check_matrix(positive_columns(y_proba, name="y_proba"), name="y_proba")
+    labels = check_label_matrix(y_pred, matrix.shape)
     if kind == "micro":
         whole = Prediction.of_labels(matrix.ravel(), labels.ravel())
         return ScoreDistribution(whole, chosen)
