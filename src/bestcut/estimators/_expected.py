@@ -262,6 +262,10 @@ class ExpectedMetricClassifier(DecisionClassifier):
         return isinstance(self.cv, str) and self.cv == "prefit"
 
     @property
+    def _uses_folds(self) -> bool:
+        return self.calibration is not None or self.scope == "fixed"
+
+    @property
     def _needs(self) -> tuple[tuple[str, ...], str]:
         if self._draws_maps:
             return _RESPONSES, "Without scores there is nothing to calibrate."
@@ -365,7 +369,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
         """Refuse wrong parameters before anything is fitted."""
         check_option(self.scope, _SCOPES, name="scope")
         if self._is_prefit and not self._draws_maps:
-            raise errors.prefit_without_posterior()
+            raise errors.prefit_without_posterior(self.calibration)
         if self.calibration == "temperature" and not _TEMPERATURE:
             raise errors.no_temperature(sklearn.__version__)
         if self._draws_maps:
