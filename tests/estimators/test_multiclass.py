@@ -108,6 +108,23 @@ def test_predict_is_decide_on_the_probabilities_of_the_inner_model(
     assert repr(decision.distribution()) == repr(expected.distribution())
 
 
+def test_a_distribution_of_calibrated_means_says_what_it_leaves_out():
+    model = posterior(GaussianNB()).fit(X[TRAIN], Y[TRAIN])
+    decision = model.decide(X[TEST])
+    with pytest.warns(
+        UserWarning, match="leaves out the doubt about the probabilities"
+    ):
+        distribution = decision.distribution()
+    known = multiclass.score_distribution(model.predict_proba(X[TEST]), decision.labels)
+    assert distribution.interval() == known.interval()
+
+
+def test_probabilities_taken_as_they_are_leave_nothing_out():
+    for calibration in (None, "sigmoid"):
+        model = batch(GaussianNB(), calibration=calibration).fit(X[TRAIN], Y[TRAIN])
+        model.decide(X[TEST]).distribution()
+
+
 @pytest.mark.parametrize(
     ("metric", "score"), [("f1", f1_score), ("jaccard", jaccard_score)]
 )
