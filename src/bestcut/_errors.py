@@ -1325,8 +1325,32 @@ def other_classes(
     """Return the refusal of a model that was fitted on other classes."""
     return ValueError(
         f"{classifier} needs a model of the classes {classes}; the model was fitted on "
-        f"{fitted_on}. Every training fold must have all classes, and a frozen model "
-        "must have the classes of y."
+        f"{fitted_on}. Pass a model that is fitted on rows of all classes of `y`."
+    )
+
+
+def class_not_in_fold(
+    classifier: str, label: Any, n_rows: int, fold: int, n_folds: int
+) -> ValueError:
+    """Return the refusal of a training fold in which a class does not occur."""
+    cure = (
+        "Pass a number of folds as `cv`, which are then stratified."
+        if n_rows > 1
+        else "Label more rows of that class, or pass a model that is already fitted, "
+        "as sklearn.frozen.FrozenEstimator(model)."
+    )
+    return ValueError(
+        f"{classifier} must find every class in the training rows of every fold; those "
+        f"of fold {fold} of {n_folds} have none of class {label!r}, of which `y` has "
+        f"{n_rows}. {cure}"
+    )
+
+
+def no_groups(splitter: str) -> ValueError:
+    """Return the refusal of a splitter that does not get the groups it needs."""
+    return ValueError(
+        f"`cv` needs groups, but none reach {splitter}. Call sklearn.set_config("
+        "enable_metadata_routing=True) first, and then `fit(X, y, groups=groups)`."
     )
 
 
@@ -1358,11 +1382,12 @@ def nothing_to_fit(classifier: str, names: Sequence[str]) -> ValueError:
     )
 
 
-def prefit_without_posterior() -> ValueError:
+def prefit_without_posterior(calibration: Any) -> ValueError:
     """Return the refusal of cv='prefit' where it would be ignored."""
     return ValueError(
-        "`cv` may be 'prefit' only with calibration='posterior'. Pass a model that is "
-        "already fitted as sklearn.frozen.FrozenEstimator(model)."
+        "`cv` may be 'prefit' only with calibration='posterior'; got "
+        f"calibration={_shown(calibration)}. Leave `cv` out, and pass the fitted model "
+        "as sklearn.frozen.FrozenEstimator(model)."
     )
 
 

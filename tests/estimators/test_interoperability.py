@@ -13,7 +13,6 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
-    KFold,
     cross_val_predict,
     cross_val_score,
 )
@@ -205,15 +204,6 @@ def test_a_frozen_model_of_other_classes_is_refused(make, pos_label):
         )
         with pytest.raises(ValueError, match=message):
             make(frozen, pos_label=pos_label).fit(X, Y)
-
-
-@pytest.mark.parametrize("make", [fixed, posterior, folds])
-def test_a_training_fold_of_one_class_is_refused(make):
-    order = np.argsort(Y, kind="stable")
-    model = make(GaussianNB()).set_params(cv=KFold(2))
-    message = r"fitted on \[0\]. Every training fold must have all classes"
-    with pytest.raises(ValueError, match=message):
-        model.fit(X[order], Y[order])
 
 
 @each_way

@@ -108,6 +108,23 @@ def test_predict_is_decide_on_the_probabilities_of_the_inner_model(
     assert repr(decision.distribution()) == repr(expected.distribution())
 
 
+def test_a_distribution_of_calibrated_means_says_what_it_leaves_out():
+    model = posterior(GaussianNB()).fit(X[TRAIN], Y[TRAIN])
+    decision = model.decide(X[TEST])
+    with pytest.warns(
+        UserWarning, match="leaves out the doubt about the probabilities"
+    ):
+        distribution = decision.distribution()
+    known = multiclass.score_distribution(model.predict_proba(X[TEST]), decision.labels)
+    assert distribution.interval() == known.interval()
+
+
+def test_probabilities_taken_as_they_are_leave_nothing_out():
+    for calibration in (None, "sigmoid"):
+        model = batch(GaussianNB(), calibration=calibration).fit(X[TRAIN], Y[TRAIN])
+        model.decide(X[TEST]).distribution()
+
+
 @pytest.mark.parametrize(
     ("metric", "score"), [("f1", f1_score), ("jaccard", jaccard_score)]
 )
@@ -437,7 +454,7 @@ def test_a_fold_without_a_class_is_refused():
     y = np.array([0, 1, 2] * 10)
     splits = [(np.flatnonzero(y != 2), np.flatnonzero(y == 2))]
     with pytest.raises(
-        ValueError, match=r"of the classes \[0, 1, 2\]; the model was fitted"
+        ValueError, match=r"fold 1 of 1 have none of class 2, of which `y` has 10"
     ):
         batch(GaussianNB(), scope="fixed", cv=splits).fit(X[:30], y)
 

@@ -113,16 +113,12 @@ def test_a_fitted_model_is_calibrated_by_all_rows_in_either_form(scope):
     assert inner.tree_ is before  # not fitted again
 
 
-def test_prefit_is_refused_where_nothing_is_fitted_or_nothing_heeds_it():
+def test_prefit_is_refused_where_nothing_is_fitted_for_these_classes():
     with pytest.raises(NotFittedError, match="LogisticRegression instance is not fit"):
         posterior(LogisticRegression(), cv="prefit").fit(X, Y)
     inner = LogisticRegression().fit(X, np.where(Y, "a", "b"))
     with pytest.raises(ValueError, match=r"needs a model of the classes \[0, 1\]"):
         posterior(inner, cv="prefit").fit(X, Y)
-    for calibration in (None, "sigmoid"):
-        model = ExpectedMetricClassifier(inner, calibration=calibration, cv="prefit")
-        with pytest.raises(ValueError, match="only with calibration='posterior'"):
-            model.fit(X, Y)
 
 
 def test_a_model_without_scores_is_refused():

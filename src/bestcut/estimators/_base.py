@@ -21,6 +21,7 @@ from sklearn.utils import (
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
+    get_routing_for_object,
     process_routing,
 )
 from sklearn.utils.metaestimators import available_if
@@ -105,6 +106,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             fit_params, split_params = routed.estimator.fit, routed.splitter.split
         else:
             fit_params, split_params = params, {}
+        self._check_groups(split_params)
         self._fit(X, y, fit_params, split_params)
         return self
 
@@ -121,6 +123,18 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise errors.too_few_classes(name, classes.tolist(), y.size)
         if self.pos_label is not None:
             check_positive_class(self.pos_label, classes)
+
+    @property
+    def _uses_folds(self) -> bool:
+        """Whether `fit` splits the rows by `cv`."""
+        return True
+
+    def _check_groups(self, split_params: Any) -> None:
+        """Refuse a splitter that will not get the groups it needs."""
+        # Without routing all of `params` is for the model, groups included.
+        asks = get_routing_for_object(self.cv).consumes("split", ["groups"])
+        if asks and self._uses_folds and split_params.get("groups") is None:
+            raise errors.no_groups(type(self.cv).__name__)
 
     def _warn_if_ignored(self) -> None:
         """Warn if the classifier that fits this one will never call `predict`."""
@@ -177,12 +191,30 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self, X: Any, y: NDArray[Any], splits: list[Any], fit_params: Any
     ) -> tuple[FloatArray, BoolArray]:
         """Return the scores of all test folds, and whether each is positive."""
-        parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(self._one_fold)(X, y, train, test, fit_params)
-            for train, test in splits
-        )
+        try:
+            parts = Parallel(n_jobs=self.n_jobs)(
+                delayed(self._one_fold)(X, y, train, test, fit_params)
+                for train, test in splits
+            )
+        except Exception as problem:
+            # Only now: some models, such as frozen ones, do without.
+            self._refuse_folds_without_class(y, splits, problem)
+            raise
         scores, truth = (np.concatenate(part) for part in zip(*parts, strict=True))
         return scores, truth
+
+    def _refuse_folds_without_class(
+        self, y: NDArray[Any], splits: list[Any], problem: Exception
+    ) -> None:
+        """Refuse folds that give a model no row of a class to learn from."""
+        for fold, (train, _) in enumerate(splits, start=1):
+            missing = np.setdiff1d(y, y[train])
+            if missing.size:
+                label, name = missing.tolist()[0], type(self).__name__
+                n_rows = int(np.count_nonzero(y == missing[0]))
+                raise errors.class_not_in_fold(
+                    name, label, n_rows, fold, len(splits)
+                ) from problem
 
     def _one_fold(
         self, X: Any, y: NDArray[Any], train: Any, test: Any, fit_params: Any

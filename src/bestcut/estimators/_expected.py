@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, TypeAlias
 
@@ -175,8 +176,9 @@ class ExpectedMetricClassifier(DecisionClassifier):
 
     With more than two classes, each class is calibrated against the rest, and a row's
     probabilities are the means of the classes' draws, divided by their sum. Decisions
-    and distributions are for these means. The doubt about them is not in the intervals;
-    it is in `calibration_`, whose maps draw a class's probabilities from its scores.
+    and distributions are for these means. The doubt about them is not in the intervals,
+    as ``distribution()`` of a decision warns; it is in `calibration_`, whose maps draw
+    a class's probabilities from its scores.
     A ``decision_function`` must have a column for each class.
 
     ``OneVsRestClassifier`` compares the scores of its classifiers, and never calls
@@ -260,6 +262,10 @@ class ExpectedMetricClassifier(DecisionClassifier):
     @property
     def _is_prefit(self) -> bool:
         return isinstance(self.cv, str) and self.cv == "prefit"
+
+    @property
+    def _uses_folds(self) -> bool:
+        return self.calibration is not None or self.scope == "fixed"
 
     @property
     def _needs(self) -> tuple[tuple[str, ...], str]:
@@ -365,7 +371,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
         """Refuse wrong parameters before anything is fitted."""
         check_option(self.scope, _SCOPES, name="scope")
         if self._is_prefit and not self._draws_maps:
-            raise errors.prefit_without_posterior()
+            raise errors.prefit_without_posterior(self.calibration)
         if self.calibration == "temperature" and not _TEMPERATURE:
             raise errors.no_temperature(sklearn.__version__)
         if self._draws_maps:
@@ -511,7 +517,8 @@ class ExpectedMetricClassifier(DecisionClassifier):
     def _decide_batch(self, scores: FloatArray) -> Decision | MulticlassDecision:
         probabilities = self._probabilities(scores)
         if self._has_many_classes:
-            return self._decide_classes(probabilities, self.classes_)
+            decision = self._decide_classes(probabilities, self.classes_)
+            return replace(decision, _are_means_of_draws=self._draws_maps)
         return self._decide(probabilities, self.min_positives, self.max_positives)
 
     def _warn_if_elsewhere(self, scores: FloatArray) -> None:

@@ -6,6 +6,7 @@ mean of the scores of all classes, each class against the rest.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -101,6 +102,7 @@ class MulticlassDecision:
     classes: NDArray[Any]
     _rule: RowRule = field(repr=False)
     _source: Any = field(repr=False)
+    _are_means_of_draws: bool = field(default=False, repr=False)
 
     def rule(self) -> RowRule:
         """Return the rule that decides new rows one by one.
@@ -122,7 +124,23 @@ class MulticlassDecision:
             Its mean is exact. The rest comes from 4,000 draws of a class for each row,
             since the classes of a row exclude each other; ``quantile_error`` is the
             standard error that this leaves.
+
+        Warns
+        -----
+        UserWarning
+            If the decision is from a classifier with ``calibration="posterior"``. It is
+            for the means of calibrated probabilities, so the distribution allows for
+            chance in the labels, but not for doubt about the probabilities.
         """
+        if self._are_means_of_draws:
+            warnings.warn(
+                "With more than two classes, the distribution leaves out the doubt "
+                "about the probabilities: it is for the means of the calibrated ones. "
+                "The score may be further from its mean than the distribution says. "
+                "Compare expected and realised scores of labelled batches before you "
+                "rely on an interval.",
+                stacklevel=2,
+            )
         return ScoreDistribution(self._source, self.metric)
 
     def __repr__(self) -> str:
