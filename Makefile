@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint types unit coverage test-oldest test-slow \
+.PHONY: help demo test test-all quick lint types unit coverage test-oldest test-slow \
   test-browser test-distributed test-mutants test-portable test-torch docs docs-serve \
   paper figures bench dist clean
 
@@ -32,6 +32,9 @@ demo: $(VENV)/.core  ## set up and decide on a small embedded data set
 test: lint types unit  ## set up, then lint, types, tests and the code of all pages (6 minutes)
 
 test-all: test test-distributed test-torch test-slow test-portable test-oldest test-browser  ## every test there is
+
+quick: $(VENV)/.dev  ## the oracles, and the tests of the folders that you have changed
+	$(RUN) tests/quick.py $(ARGS)
 
 lint: $(VENV)/.dev  ## ruff: rules and format; numpydoc: public docstrings
 	$(VENV)/bin/ruff check .

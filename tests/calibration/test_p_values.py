@@ -10,6 +10,7 @@ import pytest
 
 from bestcut.calibration import check_calibration
 from calibration.known import FLOOR
+from groups import slow
 from oracles import EPS, assert_near
 from oracles.enumeration import exact_law
 
@@ -218,7 +219,7 @@ def test_right_probabilities_are_rejected_at_most_as_often_as_the_level_says(p):
     ("n", "draw"),
     [
         (200, lambda rng: rng.random(200)),
-        (2000, lambda rng: rng.beta(0.1, 9.9, 2000)),
+        slow(2000, lambda rng: rng.beta(0.1, 9.9, 2000)),
     ],
     ids=["uniform", "rare"],
 )

@@ -276,8 +276,8 @@ def fuzz(seed, count):
 
 
 def test_no_random_string_gets_through():
-    statuses = fuzz(0, 2000)
-    assert min(statuses.values()) > 20  # each verdict, and refusals
+    statuses = fuzz(0, 500)
+    assert min(statuses.values()) > 5  # each verdict, and refusals
 
 
 @pytest.mark.slow

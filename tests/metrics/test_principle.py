@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import bestcut
 from bestcut.metrics import (
@@ -16,6 +16,7 @@ from bestcut.metrics import (
     from_rates,
     require_ranking,
 )
+from groups import few_and_many
 
 TABLE_1 = [
     "balanced_accuracy",
@@ -211,8 +212,7 @@ def test_an_algebraic_no_reaches_beyond_the_lattice():
 small = st.integers(-3, 3)
 
 
-@settings(max_examples=300, deadline=None)
-@given(c=st.tuples(*[small] * 4), d=st.tuples(*[small] * 4))
+@few_and_many(80, 300, given(c=st.tuples(*[small] * 4), d=st.tuples(*[small] * 4)))
 def test_algebra_and_lattice_agree_on_fractional_linear_metrics(c, d):
     metric = FractionalLinear(c=c, d=d, zero_division=0.0)
     check = bestcut.check_metric(metric, n_max=9)

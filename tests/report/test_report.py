@@ -11,13 +11,14 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 pytest.importorskip("vl_convert")
 
 import bestcut
 from bestcut.metrics import from_expression
 from bestcut.report import ALSO, Report, _numbers, _words, make_report
+from groups import few_and_many
 
 P = np.random.default_rng(0).beta(0.4, 2, 80)
 P.flags.writeable = False
@@ -135,8 +136,9 @@ def test_a_threshold_of_a_half_flags_a_half():
 # --- the words ------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.data())
+@few_and_many(
+    30, 200, given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.data())
+)
 def test_the_threshold_that_is_shown_makes_the_cut(p, data):
     p = np.array(p)
     metric = bestcut.metrics.get("accuracy")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import bestcut
+from groups import few_and_many
 from oracles.definitions import DEFINITIONS, LOSSES
 from oracles.outcomes import score_law
 from scores.known import EVERY_NAME
@@ -24,8 +25,11 @@ def split(items):
     )
 
 
-@settings(max_examples=150, deadline=None)
-@given(items=pairs, name=metric_names, levels=st.lists(probability, min_size=2))
+@few_and_many(
+    50,
+    150,
+    given(items=pairs, name=metric_names, levels=st.lists(probability, min_size=2)),
+)
 def test_quantiles_rise_and_stay_among_what_can_occur(items, name, levels):
     p, labels = split(items)
     distribution = bestcut.score_distribution(p, labels, name)
@@ -44,11 +48,14 @@ def test_quantiles_rise_and_stay_among_what_can_occur(items, name, levels):
     assert 0 <= distribution.std <= (high - low) / 2 + 1e-6
 
 
-@settings(max_examples=150, deadline=None)
-@given(
-    items=pairs,
-    name=metric_names,
-    cuts=st.lists(st.floats(-1.5, 1.5), min_size=2, max_size=10),
+@few_and_many(
+    50,
+    150,
+    given(
+        items=pairs,
+        name=metric_names,
+        cuts=st.lists(st.floats(-1.5, 1.5), min_size=2, max_size=10),
+    ),
 )
 def test_a_higher_score_is_less_likely(items, name, cuts):
     p, labels = split(items)
@@ -65,8 +72,9 @@ def test_a_higher_score_is_less_likely(items, name, cuts):
     assert distribution.prob_at_least(best) == 0
 
 
-@settings(max_examples=150, deadline=None)
-@given(items=pairs, name=metric_names, level=st.floats(0.01, 0.999))
+@few_and_many(
+    50, 150, given(items=pairs, name=metric_names, level=st.floats(0.01, 0.999))
+)
 def test_an_interval_holds_what_it_promises(items, name, level):
     p, labels = split(items)
     distribution = bestcut.score_distribution(p, labels, name)
@@ -79,8 +87,11 @@ def test_an_interval_holds_what_it_promises(items, name, level):
     assert above <= (1 - level) / 2 + 4 * distribution.probability_error
 
 
-@settings(max_examples=100, deadline=None)
-@given(items=pairs, name=metric_names, random=st.randoms(use_true_random=False))
+@few_and_many(
+    40,
+    100,
+    given(items=pairs, name=metric_names, random=st.randoms(use_true_random=False)),
+)
 def test_the_order_of_the_instances_does_not_matter(items, name, random):
     here = bestcut.score_distribution(*split(items), name)
     shuffled = list(items)

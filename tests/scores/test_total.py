@@ -9,6 +9,7 @@ import pytest
 
 from bestcut.scores import _total
 from bestcut.scores._total import FEWEST, Grid, Steps, distribution_of_total
+from groups import slow
 from oracles.totals import total_law
 
 LEVELS = (0.001, 0.05, 0.3, 0.5, 0.8, 0.95, 0.999)
@@ -57,8 +58,13 @@ def test_few_rows_are_listed_exactly(seed):
     assert_as_stated(found, exact_law(p, hit, miss))
 
 
-@pytest.mark.parametrize("cells", [FEWEST, _total.CELLS])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("seed", "cells"),
+    [
+        *((seed, FEWEST) for seed in range(3)),
+        *(slow(seed, _total.CELLS) for seed in range(3)),
+    ],
+)
 def test_on_a_grid_errors_are_no_larger_than_stated(seed, cells):
     rng = np.random.default_rng(seed)
     p, hit, miss = rows(rng, 10)
@@ -70,7 +76,7 @@ def test_on_a_grid_errors_are_no_larger_than_stated(seed, cells):
     assert_as_stated(found, exact_law(p, hit, miss))
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, slow(1)])
 def test_amounts_from_a_millionth_to_a_milliard(seed):
     rng = np.random.default_rng(seed)
     p, hit, miss = rows(rng, 10, low=-6, high=9)
@@ -217,6 +223,7 @@ def test_sure_rows_are_no_steps():
     )
 
 
+@pytest.mark.slow
 def test_an_error_that_is_understated_would_show():
     rng = np.random.default_rng(6)
     p, hit = rng.random(10), rng.lognormal(size=10)

@@ -8,6 +8,7 @@ from scipy.special import expit
 
 import bestcut
 from bestcut.metrics import from_counts
+from groups import slow
 from helpers import descending
 from search.known import ExactCuts, assert_promise
 
@@ -33,14 +34,14 @@ def balanced():
     return np.random.default_rng(0).beta(2, 2, 2500)
 
 
-@pytest.mark.parametrize("function", [by_scipy, by_float])
+@pytest.mark.parametrize("function", [by_scipy, slow(by_float)])
 def test_what_is_only_promised_has_no_gap(function):
     p = np.random.default_rng(1).beta(1, 3, 450)
     decision = bestcut.decide(p, from_counts(function, smooth=True))
     assert decision.gap == np.inf
 
 
-@pytest.mark.parametrize("function", [by_scipy, by_float, narrow])
+@pytest.mark.parametrize("function", [by_scipy, narrow, slow(by_float)])
 def test_what_cannot_be_followed_is_looked_at_count_by_count(function):
     p = np.random.default_rng(1).beta(1, 3, 250)
     metric = from_counts(function)

@@ -8,13 +8,14 @@ import pytest
 
 import bestcut
 from bestcut.metrics import FractionalLinear, LinearUtility, from_expression
+from groups import slow
 from helpers import descending
 from search.known import ExactCuts, assert_promise
 
 
+@pytest.mark.parametrize("n", [8_000, slow(60_000)])
 @pytest.mark.parametrize("cost", [98765.4321, 1e12])
-def test_worths_that_nearly_cancel(cost):
-    n = 60_000
+def test_worths_that_nearly_cancel(cost, n):
     p = 1.0 - np.random.default_rng(0).uniform(0, 0.5, n) / cost
     metric = LinearUtility(tp=1, fp=-cost)
     decision = bestcut.decide(p, metric)

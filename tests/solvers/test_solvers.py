@@ -4,11 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import bestcut
 from bestcut.metrics import FBeta, FractionalLinear, from_counts
 from bestcut.solvers import SOLVERS
+from groups import few_and_many, slow
 from helpers import descending
 
 dyadic = st.integers(0, 64).map(lambda i: i / 64)
@@ -117,8 +118,9 @@ def test_past_that_limit_no_solver_is_named_that_would_refuse_the_metric():
     assert "Solvers that accept it" not in str(info.value)
 
 
-def test_exhaustive_reaches_its_size_limit():
-    p = np.random.default_rng(0).beta(0.5, 1, size=20)
+@pytest.mark.parametrize("n", [16, slow(20)])
+def test_exhaustive_agrees_with_cubic_up_to_its_size_limit(n):
+    p = np.random.default_rng(0).beta(0.5, 1, size=n)
     every = bestcut.decide(p, "gmean", solver="exhaustive")
     cut = bestcut.decide(p, "gmean", solver="cubic")
     assert every.expected_score == pytest.approx(cut.expected_score, abs=1e-13)
@@ -138,11 +140,14 @@ def test_a_metric_without_the_ranking_principle_is_refused_with_a_way_out():
         bestcut.decide(np.full(30, 0.5), metric)
 
 
-@settings(max_examples=150, deadline=None)
-@given(
-    p=st.lists(dyadic, min_size=1, max_size=7),
-    name=st.sampled_from(bestcut.metrics.names()),
-    bounds=st.tuples(st.integers(0, 7), st.integers(0, 7)),
+@few_and_many(
+    50,
+    150,
+    given(
+        p=st.lists(dyadic, min_size=1, max_size=7),
+        name=st.sampled_from(bestcut.metrics.names()),
+        bounds=st.tuples(st.integers(0, 7), st.integers(0, 7)),
+    ),
 )
 def test_theorem_1_no_label_vector_beats_the_best_top_k(p, name, bounds):
     low, high = (min(b, len(p)) for b in sorted(bounds))
@@ -156,11 +161,14 @@ def test_theorem_1_no_label_vector_beats_the_best_top_k(p, name, bounds):
     assert low <= every.n_positive <= high
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    p=st.lists(dyadic, min_size=1, max_size=6),
-    weights=st.lists(st.integers(0, 5), min_size=7, max_size=7),
-    table=st.lists(st.integers(-9, 9), min_size=49, max_size=49),
+@few_and_many(
+    15,
+    60,
+    given(
+        p=st.lists(dyadic, min_size=1, max_size=6),
+        weights=st.lists(st.integers(0, 5), min_size=7, max_size=7),
+        table=st.lists(st.integers(-9, 9), min_size=49, max_size=49),
+    ),
 )
 def test_theorem_1_holds_for_any_metric_that_rises_with_tp(p, weights, table):
     n = len(p)

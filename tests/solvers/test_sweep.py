@@ -2,28 +2,32 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import bestcut
 from bestcut.metrics import from_counts
 from bestcut.metrics._discs import is_followed
 from bestcut.solvers import SOLVERS
 from curve.known import SWEEP, TVERSKY, probabilities
+from groups import few_and_many, slow
 from helpers import NAMES, descending
 
 
-@settings(max_examples=1500, deadline=None)
-@given(
-    p=st.lists(
-        st.one_of(
-            st.floats(0, 1, allow_subnormal=True),
-            st.integers(0, 10).map(lambda i: i / 10),
-            st.sampled_from([0.0, 1.0, 1 - 1e-16, 1e-300, 5e-324]),
+@few_and_many(
+    100,
+    1500,
+    given(
+        p=st.lists(
+            st.one_of(
+                st.floats(0, 1, allow_subnormal=True),
+                st.integers(0, 10).map(lambda i: i / 10),
+                st.sampled_from([0.0, 1.0, 1 - 1e-16, 1e-300, 5e-324]),
+            ),
+            min_size=1,
+            max_size=60,
         ),
-        min_size=1,
-        max_size=60,
+        name=st.sampled_from(NAMES),
     ),
-    name=st.sampled_from(NAMES),
 )
 def test_no_cut_beats_the_chosen_one_by_more_than_twice_the_error(p, name):
     eta = descending(p)
@@ -41,9 +45,11 @@ def tversky_that_cannot_be_followed(tp, fp, fn, tn):
     return tp / np.hypot(tp + 0.3 * fp + 0.7 * fn, 0.0)
 
 
-@pytest.mark.parametrize("followed", [True, False])
-def test_smooth_is_a_promise_that_buys_speed_not_another_answer(followed):
-    eta = probabilities("uniform", 1200)
+@pytest.mark.parametrize(
+    ("followed", "n"), [(True, 1200), (False, 400), slow(False, 1200)]
+)
+def test_smooth_is_a_promise_that_buys_speed_not_another_answer(followed, n):
+    eta = probabilities("uniform", n)
     function = TVERSKY.function if followed else tversky_that_cannot_be_followed
     promised, exact = (
         from_counts(function, "tversky", zero_division=0.0, smooth=smooth)
@@ -59,11 +65,11 @@ def test_smooth_is_a_promise_that_buys_speed_not_another_answer(followed):
 
 
 def some_sizes():
-    """Return metrics and sizes; of those that are slow for many, one is fast."""
+    """Return metrics and sizes; with many instances, three metrics are fast."""
     for name in NAMES:
         for n in (3, 400, 10**5):
-            slow = n > 400 and name in ("hmean", "qmean", "qmean_sqrt")
-            yield pytest.param(name, n, marks=pytest.mark.slow if slow else ())
+            fast = n <= 400 or name in ("f1", "mcc", "squared_count_error")
+            yield (name, n) if fast else slow(name, n)
 
 
 @pytest.mark.parametrize(("name", "n"), list(some_sizes()))

@@ -1,0 +1,41 @@
+"""What is left to the slow group is the same test, with more of it."""
+
+import pytest
+from hypothesis import given, strategies as st
+
+from groups import few_and_many, slow
+
+
+def test_what_is_slow_is_marked_and_the_same():
+    few, many = slow(3), slow("mcc", 10, id="many")
+    assert (few.values, few.marks) == ((3,), (pytest.mark.slow,))
+    assert (many.values, many.id) == (("mcc", 10), "many")
+
+
+def test_there_are_few_examples_or_many_of_one_check():
+    seen = []
+
+    @few_and_many(5, 50, given(x=st.integers()))
+    def test_of_numbers(x):
+        """Numbers are numbers."""
+        seen.append(x)
+
+    assert test_of_numbers.__name__ == "test_of_numbers"
+    assert test_of_numbers.__doc__ == "Numbers are numbers."
+    (mark,) = test_of_numbers.pytestmark
+    assert mark.args[0] == "examples"
+    fast, many = mark.args[1]
+    assert (fast, many.values, many.marks) == (5, (50,), (pytest.mark.slow,))
+    for examples in (fast, *many.values):
+        seen.clear()
+        test_of_numbers(examples)
+        assert len(seen) == examples
+
+
+def test_an_example_that_fails_is_a_failure():
+    @few_and_many(30, 50, given(x=st.integers(0, 9)))
+    def test_of_small_numbers(x):
+        assert x < 9
+
+    with pytest.raises(AssertionError):
+        test_of_small_numbers(30)
