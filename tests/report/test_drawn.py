@@ -10,6 +10,7 @@ pytest.importorskip("vl_convert")
 
 import bestcut
 from bestcut.report import _drawn, _words, make_report
+from bestcut.report._maps import maps_of
 from report.test_report import HOSTILE, Page
 
 RNG = np.random.default_rng(3)
@@ -173,6 +174,24 @@ def test_wilsons_interval_is_the_textbooks():
     for end in (row["low"], row["high"]):
         z = 1.6448536269514722
         assert (1 / 3 - end) ** 2 == pytest.approx(z**2 * end * (1 - end) / 9)
+
+
+def test_bins_do_not_depend_on_the_order_of_rows():
+    from bestcut.displays import CalibrationMapDisplay
+
+    rng = np.random.default_rng(4)
+    scores = np.repeat([0.1, 0.2, 0.3], [50, 30, 20])
+    labels = rng.random(100) < scores
+    calibration = bestcut.calibrate(labels, scores)
+    other = rng.permutation(100)
+    bins = maps_of(calibration, (labels, scores))["bins"]
+    assert maps_of(calibration, (labels[other], scores[other]))["bins"] == bins
+    assert len(bins) == 3  # equal scores are together
+    # The display shows the same points.
+    display = CalibrationMapDisplay(calibration, labels, scores).plot()
+    x, y = display.points_.get_data()
+    assert x.tolist() == [row["score"] for row in bins]
+    assert y.tolist() == [row["mean"] for row in bins]
 
 
 def test_without_labels_the_maps_are_drawn_alone():

@@ -1,11 +1,13 @@
 """Check whether probabilities are right, and calibrate them."""
 
+from bestcut.calibration._bins import labelled_bins as labelled_bins
 from bestcut.calibration._calibrate import Calibration, calibrate
 from bestcut.calibration._check import check_calibration
 from bestcut.calibration._guarantee import Guarantee, guarantee
 from bestcut.calibration._prevalence import adjust_prevalence, estimate_prevalence
 from bestcut.calibration._result import CalibrationBin, CalibrationCheck
 
+# What users import; the name above with `as` is for the other folders.
 __all__ = [
     "Calibration",
     "CalibrationBin",

@@ -9,7 +9,7 @@ import numpy as np
 from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_labels, check_scores, check_whole_number
-from bestcut.calibration import Calibration, calibrate
+from bestcut.calibration import Calibration, calibrate, labelled_bins
 from bestcut.displays._axes import DARK, GREY, INK, PALE, axes, tidy
 
 _PLACES = 401
@@ -187,7 +187,8 @@ class CalibrationMapDisplay:
         (self.line_,) = self.ax_.plot(at, maps.mean(axis=0), color=INK, label="Mean")
         self.points_ = None
         if self.scores is not None and self.labels is not None and self.scores.size:
-            x, y = _in_bins(self.scores, self.labels, bins)
+            parts = labelled_bins(self.scores, self.labels, bins)
+            x, y = ([part[i].mean() for part in parts] for i in (0, 1))
             (self.points_,) = self.ax_.plot(
                 x, y, "o", mfc="white", mec=GREY, clip_on=False, label="Labels, in bins"
             )
@@ -201,18 +202,3 @@ class CalibrationMapDisplay:
         tidy(self.ax_)
         self.ax_.legend(frameon=False, loc="upper left")
         return self
-
-
-def _in_bins(
-    scores: FloatArray, labels: BoolArray, n_bins: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return mean score and share of positives in bins; equal scores are together."""
-    order = np.argsort(scores, kind="stable")
-    ranked = scores[order]
-    wanted = np.linspace(0, scores.size, n_bins + 1)[1:-1].astype(np.intp)
-    inner = np.searchsorted(ranked, ranked[wanted], side="left")
-    parts = np.split(order, np.unique(inner[inner > 0]))
-    return (
-        np.array([scores[i].mean() for i in parts]),
-        np.array([labels[i].mean() for i in parts]),
-    )

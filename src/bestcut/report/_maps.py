@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from bestcut._types import BoolArray, FloatArray
-from bestcut.calibration import Calibration
+from bestcut.calibration import Calibration, labelled_bins
 
 _POINTS = 161  # of the maps, from end to end
-_BINS, _LEAST = 10, 10  # bins of labelled cases, and the fewest cases in a bin
+_BINS, _CASES = 10, 10  # the most bins, and the cases that a bin should have
 _TAIL = 0.05
 _Z = 1.6448536269514722  # the normal distribution's quantile of 1 - _TAIL
 
@@ -39,21 +39,20 @@ def maps_of(calibration: Calibration, labelled: Any) -> dict[str, Rows]:
 
 
 def _bins(labels: BoolArray, scores: FloatArray) -> Rows:
-    """Return the share of positives in groups of neighbouring scores.
+    """Return the share of positives in bins of neighbouring scores.
 
     Its interval is Wilson's, with a level of 90 %.
     """
-    order = np.argsort(scores, kind="stable")
-    count = min(max(order.size // _LEAST, 1), _BINS)
+    count = min(max(scores.size // _CASES, 1), _BINS)
     rows = []
-    for bin_ in np.array_split(order, count):
-        n, share = bin_.size, float(labels[bin_].mean())
+    for within, labelled in labelled_bins(scores, labels, count):
+        n, share = within.size, float(labelled.mean())
         centre = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
         inside = share * (1 - share) / n + (_Z / (2 * n)) ** 2
         half = float(_Z * np.sqrt(inside) / (1 + _Z**2 / n))
         rows.append(
             {
-                "score": float(scores[bin_].mean()),
+                "score": float(within.mean()),
                 "mean": share,
                 "low": max(centre - half, 0.0),
                 "high": min(centre + half, 1.0),

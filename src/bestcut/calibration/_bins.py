@@ -1,0 +1,25 @@
+"""Labelled scores in bins, as pictures of a calibration show them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bestcut._types import BoolArray, FloatArray
+
+
+def labelled_bins(
+    scores: FloatArray, labels: BoolArray, n_bins: int
+) -> list[tuple[FloatArray, BoolArray]]:
+    """Return the scores and the labels in up to `n_bins` bins of neighbouring scores.
+
+    Each bin has about as many of them, but equal scores are in one bin: parts of a tie
+    would have other shares of positives for another order of the rows.
+    """
+    order = np.argsort(scores, kind="stable")
+    ranked = scores[order]
+    n_bins = min(n_bins, scores.size)
+    wanted = np.linspace(0, scores.size, n_bins + 1)[1:-1].astype(np.intp)
+    inner = np.searchsorted(ranked, ranked[wanted], side="left")
+    ends = np.unique(inner[inner > 0])
+    parts = np.split(ranked, ends), np.split(labels[order], ends)
+    return list(zip(*parts, strict=True))
