@@ -155,7 +155,7 @@ REFUSED = {
     "a quantile as bound": (
         {"at_least": {"precision": Quantile(0.1)}},
         TypeError,
-        r"`at_least\['precision'\]`.*which is a goal\. Pass bestcut\.goals\.Certain\(0\.9",
+        r"`at_least\['precision'\]`.*a goal\. Pass bestcut\.goals\.Certain\(0\.9",
     ),
     "a probability as bound": (
         {"at_least": {"precision": [0.1, ProbAtLeast(0.7)]}},
