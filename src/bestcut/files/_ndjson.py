@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import re
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+import numpy as np
 import polars as pl
 
 from bestcut._types import BoolArray, IndexArray
@@ -18,19 +21,21 @@ from bestcut.files._errors import (
 )
 from bestcut.files._frames import FrameSource, understood
 from bestcut.files._input import Input
-from bestcut.files._pieces import pieces
+from bestcut.files._pieces import NEWLINE, pieces
 from bestcut.files._source import Format
 from bestcut.files._text import TextBatch, TextSource
 
 
 class NdjsonBatch(TextBatch):
-    """Lines of NDJSON."""
+    """Lines of NDJSON; `schema` is what an earlier look at them found."""
 
-    def __init__(self, data: bytes, before: int, where: str) -> None:
+    def __init__(
+        self, data: bytes, before: int, where: str, schema: pl.Schema | None = None
+    ) -> None:
         self._lines = data.split(b"\n")
         self._objects = [i for i, line in enumerate(self._lines) if line.strip()]
         super().__init__(before, len(self._objects), len(data))
-        self._data, self._where = data, where
+        self._data, self._where, self._schema = data, where, schema
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -39,9 +44,9 @@ class NdjsonBatch(TextBatch):
             return pl.DataFrame()
         with understood(self._where, "ndjson"):
             file = io.BytesIO(self._data)
-            frame = pl.read_ndjson(file, infer_schema_length=None)
-        whole = (self._lines[i].rstrip().endswith(b"}") for i in self._objects)
-        if len(frame) != self.rows or not all(whole):
+            frame = pl.read_ndjson(file, schema=self._schema, infer_schema_length=None)
+        ends = {line[-1:] for line in map(bytes.rstrip, self._lines)}
+        if len(frame) != self.rows or not ends <= {b"}", b""}:
             raise not_one_object_per_line(self._where)
         return frame
 
@@ -54,14 +59,18 @@ class NdjsonBatch(TextBatch):
 
     def _check_once(self, name: str) -> None:
         """Refuse a key that an object holds twice: readers disagree about its value."""
-        key = json.dumps(name, ensure_ascii=False).encode()
-        for row, i in enumerate(self._objects, start=self.before + 1):
-            line = self._lines[i]
-            # A key may be written with escapes; a value or an inner key may equal it.
-            if line.count(key) > 1 or b"\\" in line:
-                pairs = json.loads(line, object_pairs_hook=list)
-                if sum(one == name for one, _ in pairs) > 1:
-                    raise repeated_key(self._where, row, name)
+        # All lines are searched together, because looking at each takes far longer.
+        has_escapes = b"\\" in self._data
+        key = _spellings(name) if has_escapes else re.compile(re.escape(_as_key(name)))
+        found = [each.start() for each in key.finditer(self._data)]
+        ends = np.flatnonzero(np.frombuffer(self._data, np.uint8) == NEWLINE)
+        lines = np.searchsorted(ends, found)
+        for i in np.unique(lines[1:][lines[1:] == lines[:-1]]).tolist():
+            # A value or an inner key may equal it.
+            pairs = json.loads(self._lines[i], object_pairs_hook=list)
+            if sum(one == name for one, _ in pairs) > 1:
+                row = self.before + bisect(self._objects, i)
+                raise repeated_key(self._where, row, name)
 
     def check_keys(self) -> None:
         """Refuse any key that an object holds twice."""
@@ -86,11 +95,31 @@ class NdjsonBatch(TextBatch):
         return b"\n".join(lines)
 
 
+def _as_key(name: str) -> bytes:
+    return json.dumps(name, ensure_ascii=False).encode()
+
+
+def _spellings(name: str) -> re.Pattern[bytes]:
+    """Return a pattern of all the ways in which JSON may write a name, with escapes."""
+    return re.compile(b'"%b"' % b"".join(map(_ways, name)))
+
+
+def _ways(character: str) -> bytes:
+    """Return a pattern of all the ways to write a character."""
+    usual = re.escape(_as_key(character)[1:-1])
+    if character == "/":
+        usual = rb"\\?/"
+    units = np.frombuffer(character.encode("utf-16-be", "surrogatepass"), ">u2")
+    escapes = b"".join(rb"\\u%04x" % unit for unit in units.tolist())
+    return b"(?:%b|(?i:%b))" % (usual, escapes)
+
+
 class NdjsonSource(TextSource):
     """One JSON object per line."""
 
     def __init__(self, given: Input) -> None:
         super().__init__(given, "ndjson")
+        self._schemas: dict[int, pl.Schema] = {}  # of pieces: finding one takes long
         first: NdjsonBatch | None = next(self._read(), None)
         if first is None:
             raise empty(given.where)
@@ -99,8 +128,10 @@ class NdjsonSource(TextSource):
     def _read(self) -> Iterator[NdjsonBatch]:
         before = 0
         with self.input.opened() as file:
-            for data in pieces(file, self._piece, self.where, quoted=False):
-                batch = NdjsonBatch(data, before, self.where)
+            texts = pieces(file, self._piece, self.where, quoted=False)
+            for i, data in enumerate(texts):
+                batch = NdjsonBatch(data, before, self.where, self._schemas.get(i))
+                self._schemas[i] = batch.frame.schema
                 before += batch.rows
                 yield batch
 
