@@ -2,6 +2,10 @@
 
 import pytest
 
+pytest.importorskip("polars", minversion="1.38")
+
+import polars as pl
+
 from bestcut.files import decide_file
 from files.tables import FRAMES, read, table, write
 
@@ -22,3 +26,15 @@ def test_folders_named_like_partitions_add_no_columns(tmp_path):
     write(table([0.5]), folder / "x[0].parquet")
     decide_file(folder / "x[0].parquet", folder / "y.parquet", y_proba="p")
     assert read(folder / "y.parquet").columns == ["id", "p", "text", "decision"]
+
+
+def test_what_programs_note_in_parquet_is_kept(tmp_path):
+    noted = {"pandas": '{"index_columns": []}', "geo": "é\n"}
+    frame = pl.DataFrame({"p": [0.75, 0.25], "q": ["a", None]})
+    frame.write_parquet(tmp_path / "x.parquet", metadata=noted)
+    decide_file(tmp_path / "x.parquet", tmp_path / "y.parquet", y_proba="p")
+    metadata = pl.read_parquet_metadata(tmp_path / "y.parquet")
+    assert metadata.pop("ARROW:schema")  # of the columns that are there now
+    assert metadata == noted
+    decided = pl.Series("decision", [1, 0], dtype=pl.Int8)
+    assert read(tmp_path / "y.parquet").equals(frame.with_columns(decided))

@@ -75,4 +75,4 @@ def collected(
 def write_frame(frame: pl.DataFrame, output: str, kind: str) -> None:
     """Write a frame to a file in a format, completely or not at all."""
     with writing(output) as file:
-        FORMATS[kind].write(frame.lazy(), file)
+        FORMATS[kind].write(frame.lazy(), file, {})

@@ -16,6 +16,7 @@ from polars.io.plugins import register_io_source
 from bestcut._types import BoolArray, IndexArray
 from bestcut.files._errors import cannot_hold
 from bestcut.files._formats import FORMATS
+from bestcut.files._frames import FrameSource
 from bestcut.files._progress import Step
 from bestcut.files._source import Batch, Format, Source
 from bestcut.files._text import TextSource
@@ -68,13 +69,13 @@ def copy_rows(
             advance(batch.size)
 
     schema = frames.schema | {name: pl.Int8() if words is None else pl.String()}
-    _sink(marked, pl.Schema(schema), frames.where, file, target)
+    _sink(marked, pl.Schema(schema), frames, file, target)
 
 
 def _sink(
     rows: Callable[[], Iterator[pl.DataFrame]],
     schema: pl.Schema,
-    where: str,
+    source: FrameSource,
     file: Any,
     target: Format,
 ) -> None:
@@ -105,7 +106,7 @@ def _sink(
     def work() -> None:
         try:
             if not stop.is_set():
-                target.write(lazy, file)
+                target.write(lazy, file, source.noted)
         except BaseException as error:
             errors.append(error)
         finally:
@@ -124,7 +125,7 @@ def _sink(
         _settle()
         raise
     if errors:
-        raise _explained(errors[0], where, target.name)
+        raise _explained(errors[0], source.where, target.name)
 
 
 def _settle() -> None:

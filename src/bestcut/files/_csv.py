@@ -134,7 +134,7 @@ def _format(name: str, suffixes: tuple[str, ...], separator: str) -> Format:
         name,
         suffixes,
         open=lambda given: CsvSource(given, name, separator),
-        write=lambda frames, file: frames.sink_csv(file, separator=separator),
+        write=lambda frames, file, _: frames.sink_csv(file, separator=separator),
         is_typed=False,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import polars as pl
 
@@ -15,6 +16,7 @@ from bestcut.files._source import Batch, Format, Source
 SCORES = 1 << 19  # scores that are looked at together
 ROWS = 1 << 16  # whole rows that are copied together, unless they are heavy
 _WEIGHT = 1 << 25  # bytes that they may have in the file
+_ARROW = "ARROW:schema"  # what polars notes about the types of the columns
 
 
 class FrameBatch(Batch):
@@ -40,6 +42,11 @@ class FrameSource(Source):
         The columns and their types.
     where, kind : str
         What it is called, and its format.
+
+    Attributes
+    ----------
+    noted : dict of str to str
+        What programs noted about the rows, by their own keys.
     """
 
     def __init__(
@@ -51,6 +58,7 @@ class FrameSource(Source):
     ) -> None:
         self._read, self.schema, self.where, self.kind = read, schema, where, kind
         self.columns, self.total = schema.names(), None
+        self.noted: dict[str, str] = {}
 
     @classmethod
     def of_scan(
@@ -95,7 +103,11 @@ def understood(where: str, kind: str) -> Iterator[None]:
         raise not_understood(where, kind, error) from None
 
 
-def _opener(kind: str, scan: Callable[..., pl.LazyFrame]) -> Callable[[Input], Source]:
+def _opener(
+    kind: str,
+    scan: Callable[..., pl.LazyFrame],
+    noted: Callable[[Any], dict[str, str]] = lambda _: {},
+) -> Callable[[Input], Source]:
     """Return the function that opens files of a format that polars scans."""
 
     def opened(given: Input) -> FrameSource:
@@ -104,9 +116,11 @@ def _opener(kind: str, scan: Callable[..., pl.LazyFrame]) -> Callable[[Input], S
         with understood(given.where, kind):
             frame = scan(given.for_polars, glob=False, hive_partitioning=False)
             rows = int(frame.select(pl.len()).collect().item())
+            notes = noted(given.for_polars)
+            notes.pop(_ARROW, None)
         weight = given.size // max(rows, 1)
         source = FrameSource.of_scan(frame, given.where, kind, weight)
-        source.total, source.input = rows, given
+        source.total, source.input, source.noted = rows, given, notes
         return source
 
     return opened
@@ -115,14 +129,14 @@ def _opener(kind: str, scan: Callable[..., pl.LazyFrame]) -> Callable[[Input], S
 PARQUET = Format(
     "parquet",
     (".parquet", ".pq"),
-    open=_opener("parquet", pl.scan_parquet),
-    write=pl.LazyFrame.sink_parquet,
+    open=_opener("parquet", pl.scan_parquet, pl.read_parquet_metadata),
+    write=lambda frames, file, noted: frames.sink_parquet(file, metadata=dict(noted)),
     is_text=False,
 )
 IPC = Format(
     "ipc",
     (".arrow", ".feather", ".ipc"),
     open=_opener("ipc", pl.scan_ipc),
-    write=pl.LazyFrame.sink_ipc,
+    write=lambda frames, file, _: frames.sink_ipc(file),
     is_text=False,
 )

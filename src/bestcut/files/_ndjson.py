@@ -152,5 +152,5 @@ NDJSON = Format(
     "ndjson",
     (".ndjson", ".jsonl"),
     open=NdjsonSource,
-    write=pl.LazyFrame.sink_ndjson,
+    write=lambda frames, file, _: frames.sink_ndjson(file),
 )

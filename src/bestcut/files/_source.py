@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,8 @@ class Format:
     open : callable
         Returns the source of an input.
     write : callable
-        Writes the frames of a scan to an open file, while they are made.
+        Writes the frames of a scan to an open file, while they are made. Its third
+        argument is what programs noted in the input, of which Parquet keeps a copy.
     is_typed : bool, default=True
         Whether it tells numbers from text.
     is_text : bool, default=True
@@ -43,7 +44,7 @@ class Format:
     name: str
     suffixes: tuple[str, ...]
     open: Callable[[Input], Source]
-    write: Callable[[pl.LazyFrame, Any], Any]
+    write: Callable[[pl.LazyFrame, Any, Mapping[str, str]], Any]
     is_typed: bool = True
     is_text: bool = True
 
