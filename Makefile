@@ -29,7 +29,7 @@ $(VENV)/.dev: $(RUN) pyproject.toml
 demo: $(VENV)/.core  ## set up and decide on a small embedded data set
 	@$(RUN) examples/demo.py
 
-test: lint types unit  ## set up, then lint, types, tests and the code of all pages (6 minutes)
+test: lint types unit  ## set up, then lint, types and the fast tests (3 minutes)
 
 test-all: test test-distributed test-torch test-slow test-portable test-oldest test-browser  ## every test there is
 
@@ -44,7 +44,7 @@ lint: $(VENV)/.dev  ## ruff: rules and format; numpydoc: public docstrings
 types: $(VENV)/.dev  ## mypy, strict, on src
 	$(VENV)/bin/mypy
 
-unit: $(VENV)/.dev  ## the tests, on two processes
+unit: $(VENV)/.dev  ## the fast tests, on two processes
 	$(RUN) -m pytest -n 2 -q
 
 $(VENV)-oldest/.done: pyproject.toml
@@ -53,8 +53,15 @@ $(VENV)-oldest/.done: pyproject.toml
 	$(VENV)-oldest/bin/python -m pip install --quiet --editable . --group oldest
 	@touch $@
 
-test-oldest: $(VENV)-oldest/.done  ## everything with the oldest versions promised
+$(VENV)-oldest-engines/.done: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-oldest-engines
+	$(VENV)-oldest-engines/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(VENV)-oldest-engines/bin/python -m pip install --quiet --editable . --group oldest-engines
+	@touch $@
+
+test-oldest: $(VENV)-oldest/.done $(VENV)-oldest-engines/.done  ## the tests with the oldest versions promised
 	$(VENV)-oldest/bin/python -m pytest -n 2 -q
+	$(VENV)-oldest-engines/bin/python -m pytest -q -m '' tests/distributed src/bestcut/distributed
 
 test-portable: $(VENV)/.dev  ## the tests as on other machines (MACHINES=old: only that one)
 	$(RUN) tests/portable.py $(MACHINES) -- $(ARGS)
@@ -70,7 +77,7 @@ coverage: $(VENV)/.coverage  ## which lines and branches of src the tests reach
 	$(RUN) -m coverage combine --quiet
 	$(RUN) -m coverage report
 
-test-slow: $(VENV)/.dev  ## the statistical tests
+test-slow: $(VENV)/.dev  ## the slow tests: more seeds, laws, examples; statistics
 	$(RUN) -m pytest -n 2 -q -m slow
 
 test-mutants: $(VENV)/.dev  ## would the fast tests notice one wrong thing? (ARGS="--seed 1 --count 60")
@@ -113,10 +120,10 @@ $(VENV)/.docs: $(VENV)/.dev
 	$(PIP) install --quiet --group docs
 	@touch $@
 
-docs: $(VENV)/.docs  ## build the site in build/docs, and check its links (2 minutes)
+docs: $(VENV)/.docs  ## build the site in build/docs; check its links and the code of all pages
 	rm -rf build/docs docs/gallery docs/reference/generated
 	$(RUN) -m sphinx --quiet --fail-on-warning --keep-going docs build/docs
-	BESTCUT_SITE=1 $(RUN) -m pytest -q tests/docs/test_site.py
+	BESTCUT_SITE=1 $(RUN) -m pytest -q -n 2 -m '' tests/docs/test_site.py tests/test_readme.py
 
 docs-serve: docs  ## build the site and open it
 	@echo "The site is at http://localhost:8000; Ctrl-C ends."
@@ -159,5 +166,6 @@ dist: $(VENV)/.dist  ## build wheel and sdist; try both in empty environments (8
 
 clean:  ## remove all environments, caches, build/ and dist/
 	rm -rf build dist docs/gallery docs/reference/generated
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-distributed $(VENV)-torch $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-distributed $(VENV)-torch $(VENV)-oldest $(VENV)-oldest-engines
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f .coverage .coverage.*

@@ -190,7 +190,7 @@ def test_public_functions_have_a_runnable_example(name):
             assert ">>>" in inspect.getdoc(thing), f"{name}.{public}"
 
 
-ENGINES = ("dask", "spark", "torch")  # which are tested in an environment of their own
+ENGINES = ("dask", "spark", "torch")  # which are tested in environments of their own
 
 
 def bounds(requirements, operator):
@@ -222,6 +222,14 @@ def test_the_oldest_versions_that_are_tested_are_those_that_are_promised():
             assert pinned.get(name, least) == least, f"{name} in {group}"
 
 
+def test_the_oldest_engines_that_are_tested_are_those_that_are_promised():
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    promised = bounds([*extras["dask"], *extras["spark"]], ">=")
+    pinned = bounds(PYPROJECT["dependency-groups"]["oldest-engines"], "==")
+    assert {"dask", "distributed", "pyspark"} <= set(promised)
+    assert {name: pinned.get(name) for name in promised} == promised
+
+
 def test_versions_agree():
     version, dated = bestcut.__version__, r"(\d{4}-\d{2}-\d{2})"
     assert PYPROJECT["project"]["version"] == version
@@ -238,6 +246,19 @@ def test_the_hosted_ci_runs_what_ci_runs():
     assert "- run: bash .ci/run\n" in workflow
     least = PYPROJECT["project"]["requires-python"].removeprefix(">=")
     assert f'"{least}"' in workflow
+
+
+def test_every_night_the_hosted_ci_runs_what_ci_leaves_out():
+    makefile, ci, nightly = (
+        (ROOT / path).read_text(encoding="utf-8")
+        for path in ("Makefile", ".ci/run", ".github/workflows/nightly.yml")
+    )
+    every = re.search(r"^test-all: (.*?) +##", makefile, re.MULTILINE)[1].split()
+    left = set(every) - set(re.findall(r"^make ([\w-]+)", ci, re.MULTILINE))
+    assert "test-slow" in left
+    assert "  schedule:\n" in nightly
+    assert "- run: make ${{ matrix.target }}\n" in nightly
+    assert set(re.search(r"target: \[(.*)\]", nightly)[1].split(", ")) == left
 
 
 def test_all_json_is_valid():

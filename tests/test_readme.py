@@ -12,10 +12,19 @@ from pathlib import Path
 
 import pytest
 
+from groups import slow
+
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
+# The other pages are slow; `make docs` runs them too.
+FAST = ("README.md", "docs/start/one-minute.md")
+# Pages whose blocks need an engine or PyTorch are run where these are.
+ELSEWHERE = ("docs/guides/clusters.md", "docs/guides/masks.md")
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(
+    r"^[ >]*(?:```|~~~)[`~ ]*(py\w*|ipython\w*)", re.MULTILINE | re.IGNORECASE
+)
 SHOWN = re.compile(r"#\s*->\s*(.*?)\s*$")
 # [text](target) and ![text](target); the text may go over several lines.
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
@@ -41,7 +50,19 @@ def run_block(code, namespace, *, where):
     return len(checked)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def name_of(page):
+    return page.relative_to(ROOT).as_posix()
+
+
+def pages_with_blocks():
+    """Return the pages that have something to run, most of them for the slow group."""
+    for page in PAGES:
+        if BLOCK.search(page.read_text(encoding="utf-8")):
+            kind = pytest.param if name_of(page) in FAST else slow
+            yield kind(page, id=name_of(page))
+
+
+@pytest.mark.parametrize("page", list(pages_with_blocks()))
 def test_python_blocks_do_what_they_show(page):
     namespace = {"__name__": page.stem}
     text = page.read_text(encoding="utf-8")
@@ -52,6 +73,31 @@ def test_python_blocks_do_what_they_show(page):
         shown += run_block(block.group(1), namespace, where=where)
     if page == README:
         assert shown >= 7  # the pattern still finds them
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_python_block_of_a_page_is_left_out(page):
+    text, name = page.read_text(encoding="utf-8"), name_of(page)
+    written = FENCE.findall(text)
+    if name in ELSEWHERE:
+        assert set(written) == {"py"}
+    else:
+        assert len(written) == len(BLOCK.findall(text))
+        assert name not in FAST or written
+
+
+def test_a_block_that_would_be_left_out_is_noticed():
+    odd = (
+        "``` python\n",
+        "  ```python\n",
+        "```py\n",
+        "~~~Python\n",
+        "```python title\n",
+    )
+    for start in odd:
+        assert FENCE.search(f"Text.\n\n{start}1\n```\n")
+        assert not BLOCK.search(f"Text.\n\n{start}1\n```\n")
+    assert not FENCE.search("```sh\npython x.py\n```\n")
 
 
 def test_a_wrong_result_is_noticed():

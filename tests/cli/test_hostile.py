@@ -8,7 +8,8 @@ import subprocess
 import numpy as np
 import pytest
 
-from cli.run import call, complaint, environment, shell
+from cli.run import call, complaint, environment, quickly, shell
+from groups import slow
 
 pl = pytest.importorskip("polars")
 
@@ -163,7 +164,9 @@ def test_the_output_may_not_be_the_input(tmp_path):
     assert file.read_text(encoding="utf-8") == "p\n0.5\n"
 
 
-def test_bad_files_and_places_by_the_real_entry_point(tmp_path):
+@pytest.mark.parametrize("run_line", [quickly, slow(shell)])
+def test_bad_files_and_places_are_one_line(tmp_path, monkeypatch, run_line):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "x.csv").write_text("p\n0.5\nmany\n", encoding="utf-8")
     (tmp_path / "ok.csv").write_text("p\n0.5\n", encoding="utf-8")
     for line, message in {
@@ -180,7 +183,7 @@ def test_bad_files_and_places_by_the_real_entry_point(tmp_path):
         "bestcut decide ok.csv --proba p >/dev/full": "standard output could not be "
         "written (No space left on device).",
     }.items():
-        run = shell(line, tmp_path)
+        run = run_line(line, tmp_path)
         assert run.returncode == 2
         assert run.stderr.decode() == f"bestcut: {message}\n"
         assert sorted(os.listdir(tmp_path)) == ["ok.csv", "x.csv"]
