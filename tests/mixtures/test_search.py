@@ -134,3 +134,23 @@ def test_the_best_cut_may_be_inside_the_first_group(few):
     decision = bestcut.decide(bestcut.UncertainProbabilities([p, 0.9 * p]), "f1")
     assert decision.n_positive == few
     assert decision.expected_score == pytest.approx(decision.curve.expected_score.max())
+
+
+def test_a_draw_of_few_positives_does_not_make_the_others_slow(monkeypatch):
+    """Where few labels are known, some draws have few positives and some very many.
+
+    The laws of all draws together are long then. Draws that have rules of a few nodes
+    use them, and groups are bounded by chords.
+    """
+    p = np.linspace(0.9, 0.1, 5000)
+    draws = np.array([p**20 * 0.01, p**2, p**0.1])
+    drawn, metric = bestcut.UncertainProbabilities(draws), get("f1")
+    cuts = MixtureCuts(drawn._cuts, metric)
+    monkeypatch.setattr(cuts, "_draw_by_draw", lambda *_: pytest.fail("one by one"))
+    search = MixtureSearch(cuts, np.ones(5001, dtype=bool))
+    found = search.run()
+    assert len(cuts._known) < 250
+    values, errors = mean_of_curves(drawn, metric)
+    assert np.all(values - errors <= found.upper)
+    assert abs(found.utility - values[found.k]) <= found.error + errors[found.k]
+    assert found.upper - found.utility - found.error <= 1e-12

@@ -57,6 +57,11 @@ class MixtureCuts:
         self._mean_above = Trait.FACTORISED in metric.traits
         self._known: dict[int, tuple[float, float]] = {}
 
+    @property
+    def are_narrow(self) -> bool:
+        """Whether few pairs of counts are possible at a cut, in all draws together."""
+        return _width(self.ranked.total) ** 2 <= _EVALUATIONS
+
     def prediction(self, cut: int) -> MixedPrediction:
         """Return the prediction of a cut."""
         return MixedPrediction(
@@ -130,7 +135,7 @@ class MixtureCuts:
         draws = self.n_draws
         nothing_proved = np.zeros(draws, dtype=np.intp)
         none = Plan((nothing_proved, nothing_proved), np.zeros(draws), np.zeros(draws))
-        if float(self.ranked.total[1].min()) < _VARIED:
+        if float(self.ranked.total[1].max()) < _VARIED:
             return [none] * cuts.size
         sides = [
             np.stack([self.ranked.sums[c][i] for c in cuts.tolist()]) for i in (0, 1)

@@ -132,8 +132,13 @@ class MixtureSearch:
 
     @cached_property
     def by_extremes(self) -> bool:
-        """Whether cuts are bounded by extremes: where few positives are expected."""
-        few = float(self.cuts.ranked.total[1].min()) < RARE or self.n <= _FEW
+        """Whether cuts are bounded by extremes: where few positives are expected.
+
+        In some draw few are enough, because each such draw would have bounds of its
+        own; but then there must not be many in another.
+        """
+        rare = float(self.cuts.ranked.total[1].min()) < RARE
+        few = self.n <= _FEW or (rare and self.cuts.are_narrow)
         return few and agreement_never_hurts(self.metric, self.n)
 
     def _is_short(self) -> bool:
