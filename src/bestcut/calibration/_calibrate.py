@@ -10,6 +10,7 @@ import numpy as np
 
 from bestcut import _errors as errors
 from bestcut._stored import Form
+from bestcut._tables import check_order
 from bestcut._types import FloatArray
 from bestcut._validation import (
     check_finite_scores,
@@ -392,6 +393,7 @@ def calibrate(
     if rows > _MOST_DRAWS:
         raise errors.too_many_draws(rows, _MOST_DRAWS)
     seed = check_whole_number(random_state, name="random_state")
+    check_order(y_true=y_true, scores=scores)
     s = check_finite_scores(scores, name="scores")
     labels = check_labels(y_true, s.size, name="y_true", of="scores")
     if s.size == 0:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
-from bestcut._tables import like
+from bestcut._tables import check_order, like
 from bestcut._types import EPS, FloatArray
 from bestcut._validation import (
     check_bounds_of_each,
@@ -487,6 +487,7 @@ def score_distribution(
     if hasattr(Y_proba, "tocsr"):
         raise errors.sparse_predictions(type(Y_proba).__name__)
     matrix = check_matrix(positive_columns(Y_proba, name="Y_proba"), name="Y_proba")
+    check_order(Y_proba=Y_proba, Y_pred=Y_pred)
     labels = check_label_matrix(Y_pred, matrix.shape)
     if kind == "micro":
         whole = Prediction.of_labels(matrix.ravel(), labels.ravel())
