@@ -13,7 +13,7 @@ import numpy as np
 
 from bestcut import _errors as errors, _extras as extras
 from bestcut._errors import InfeasibleError
-from bestcut._tables import frame_of, library_of, like
+from bestcut._tables import check_order, frame_of, library_of, like
 from bestcut._types import BoolArray, CountArray, FloatArray
 from bestcut._validation import check_bounds, check_floor, check_probabilities
 from bestcut.goals import (
@@ -666,6 +666,7 @@ def _decide_rows(
 ) -> Decision:
     """Decide where every row has its own amounts."""
     drawn = isinstance(y_proba, UncertainProbabilities)
+    check_order(y_proba=y_proba, **utility._indices)
     p = y_proba.mean if drawn else check_probabilities(y_proba).copy()
     low, high = check_bounds(min_positives, max_positives, p.size)
     worths = utility.worths(p.shape)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bestcut._tables import check_order
 from bestcut._types import EPS
 from bestcut._validation import (
     check_finite_real,
@@ -130,6 +131,7 @@ def empirical_threshold(
     (0.35, 2, 1.0)
     """
     chosen = get(metric)
+    check_order(y_true=y_true, scores=scores, sample_weight=sample_weight)
     scores = check_scores(scores)
     truth = check_labels(y_true, scores.size, name="y_true", of="scores")
     weight = check_weights(sample_weight, scores.size)

@@ -325,6 +325,33 @@ def not_real_numbers(name: str, dtype: Any, first: Any, cure: str = "") -> TypeE
     )
 
 
+def booleans_as_probabilities(name: str) -> TypeError:
+    """Return the refusal of booleans in the place of probabilities."""
+    return TypeError(
+        f"`{name}` must hold probabilities; got booleans, which are labels. Pass what "
+        "the model's `predict_proba` returns for the positive class; for what is known "
+        f"for sure, `{name}.astype(float)`."
+    )
+
+
+def in_another_order(
+    other: str, first: str, what: str, at: int, names: tuple[Any, Any]
+) -> ValueError:
+    """Return the refusal of tables of pandas with the same rows, or columns, mixed up.
+
+    `names` are what they call the row, or the column, at position `at`.
+    """
+    index, cure = "columns", f"{other}[{first}.columns]"
+    if what == "rows":
+        index, cure = "index", f"{other}.loc[{first}.index]"
+    mine, theirs = map(_shown, names)
+    return ValueError(
+        f"`{other}` and `{first}` must have their {what} in one order, because they "
+        f"are matched by position; they have the same {index} in another order, first "
+        f"at position {at} ({mine} and {theirs}). Pass `{cure}`."
+    )
+
+
 def not_one_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of an array that is not one column."""
     if not shape:
@@ -1051,6 +1078,17 @@ def unknown_class(labels: Any, unknown: BoolArray, names: Any) -> ValueError:
         f"`y_pred` must hold classes; y_pred[{at}] = {_shown(first)} is not one of "
         f"{known}{more}. Pass the names of the classes as `classes`, or predict column "
         "indices."
+    )
+
+
+def names_or_indices(least: int, most: int, count: int) -> ValueError:
+    """Return the refusal of classes that may be names from 1 or indices from 0."""
+    names, indices = [*range(1, count + 1)], [*range(count)]
+    return ValueError(
+        f"`y_pred` holds {least} to {most}, and fits `P` better as names of classes "
+        "that begin with 1 than as indices, which begin with 0. Pass `classes`, in the "
+        f"order of the columns: `classes={names}` if they are names, "
+        f"`classes={indices}` if they are indices."
     )
 
 

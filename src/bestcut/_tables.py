@@ -11,6 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
@@ -51,6 +52,41 @@ def like(given: Any, array: NDArray[Any]) -> Any:
             array, schema=given.columns, orient="row"
         )
     return array
+
+
+def index_of(values: Any) -> Any:
+    """Return the index of a column or a table of pandas, and None for anything else."""
+    if _is_a(values, "pandas", "Series") or _is_a(values, "pandas", "DataFrame"):
+        return values.index
+    return values if _is_a(values, "pandas", "Index") else None
+
+
+def check_order(**tables: Any) -> None:
+    """Refuse columns or tables of pandas with the same rows in another order.
+
+    They would be matched by position. An index may stand for its table. Tables with
+    other rows, or with a row twice, say nothing about their order.
+    """
+    indices = {name: index_of(table) for name, table in tables.items()}
+    _check_same_order(indices, "rows")
+    columns = {
+        name: table.columns
+        for name, table in tables.items()
+        if _is_a(table, "pandas", "DataFrame")
+    }
+    _check_same_order(columns, "columns")
+
+
+def _check_same_order(indices: Mapping[str, Any], what: str) -> None:
+    there = {name: index for name, index in indices.items() if index is not None}
+    for other, own in there.items():
+        first, its = next(iter(there.items()))
+        if len(own) != len(its) or own.equals(its):
+            continue
+        if own.is_unique and its.is_unique and own.isin(its).all():
+            at = int(np.argmax(own.to_numpy() != its.to_numpy()))
+            names = own.tolist()[at], its.tolist()[at]
+            raise errors.in_another_order(other, first, what, at, names)
 
 
 def rows_like(given: Any, array: NDArray[Any]) -> Any:

@@ -38,8 +38,13 @@ def as_numpy(values: Any) -> Any:
     ).numpy()
 
 
-def check_real_array(values: Any, *, name: str, cure: str = "") -> FloatArray:
-    """Return `values` as float64, refusing values that are not real numbers."""
+def check_real_array(
+    values: Any, *, name: str, cure: str = "", booleans: bool = True
+) -> FloatArray:
+    """Return `values` as float64, refusing values that are not real numbers.
+
+    `booleans` says whether these are numbers, or labels in the place of probabilities.
+    """
     if isinstance(values, np.ma.MaskedArray):
         raise errors.masked(name)
     try:
@@ -53,15 +58,18 @@ def check_real_array(values: Any, *, name: str, cure: str = "") -> FloatArray:
     if array.dtype.kind not in "buif":
         first = array.ravel()[:1].tolist()[0] if array.size else values
         raise errors.not_real_numbers(name, array.dtype, first, cure)
+    if array.dtype.kind == "b" and not booleans:
+        raise errors.booleans_as_probabilities(name)
     return array.astype(np.float64, copy=False)
 
 
-def _check_column(values: Any, *, name: str) -> FloatArray:
+def _check_column(values: Any, *, name: str, booleans: bool = True) -> FloatArray:
     """Return `values` as a 1-D float64 array."""
     array = check_real_array(
         values,
         name=name,
         cure=f"Convert it first, for example with `{name}.astype(float)`.",
+        booleans=booleans,
     )
     if array.ndim != 1:
         raise errors.not_one_dimensional(name, array.shape)
@@ -88,7 +96,7 @@ def check_finite_scores(values: Any, *, name: str) -> FloatArray:
 
 def check_probabilities(values: Any, *, name: str = "y_proba") -> FloatArray:
     """Return `values` as a 1-D float64 array of probabilities."""
-    array = _check_column(values, name=name)
+    array = _check_column(values, name=name, booleans=False)
     if array.size and not (array.min() >= 0.0 and array.max() <= 1.0):  # NaN fails too
         bad = ~((array >= 0.0) & (array <= 1.0))
         raise errors.not_probabilities(name, array, bad)
@@ -106,6 +114,7 @@ def check_matrix(
         values,
         name=name,
         cure=f"Convert it first, for example with `{name}.astype(float)`.",
+        booleans=False,
     )
     if array.ndim != 2:
         raise refusal(name, array.shape)

@@ -85,6 +85,38 @@ def test_corrected_probabilities_are_calibrated_and_others_are_not(old, new):
     assert not bestcut.check_calibration(y, p).fits
 
 
+@pytest.mark.parametrize("ranked", [True, False], ids=["one ranking", "several"])
+def test_draws_are_adjusted_one_by_one(ranked):
+    table = np.random.default_rng(4).random((5, 30)) ** 2
+    p = bestcut.UncertainProbabilities(np.sort(table, axis=1) if ranked else table)
+    there = adjust_prevalence(p, old=0.3, new=0.05)
+    for draw, own in zip(p.draws(), there.draws(), strict=True):
+        np.testing.assert_array_equal(own, adjust_prevalence(draw, 0.3, 0.05))
+    assert there.one_ranking == ranked
+
+
+def test_adjusted_draws_of_a_calibration_keep_their_order_and_their_doubt():
+    rng = np.random.default_rng(5)
+    scores = rng.random(500)
+    calibration = bestcut.calibrate(rng.random(80) < scores[:80], scores[:80])
+    p = calibration(scores)
+    there = adjust_prevalence(p, old=0.5, new=0.1)
+    assert there.n_draws == p.n_draws
+    assert there.one_ranking
+    doubt = bestcut.decide(there, "f1").distribution().std_calibration
+    assert doubt > 0.2 * bestcut.decide(p, "f1").distribution().std_calibration
+    back = adjust_prevalence(there, old=0.1, new=0.5)
+    np.testing.assert_allclose(back.draws(), p.draws(), rtol=1e-12)
+
+
+def test_the_share_of_draws_is_that_of_their_means():
+    p = bestcut.UncertainProbabilities([[0.9, 0.2, 0.1, 0.3], [0.8, 0.4, 0.1, 0.1]])
+    share = estimate_prevalence(p.mean, 0.5)
+    assert estimate_prevalence(p, 0.5) == share
+    there, known = adjust_prevalence(p, 0.5), adjust_prevalence(p, 0.5, share)
+    np.testing.assert_array_equal(there.draws(), known.draws())
+
+
 # --- estimate -------------------------------------------------------------------------
 
 

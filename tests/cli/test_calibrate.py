@@ -320,6 +320,17 @@ def test_scores_beyond_the_labels_are_a_line_on_standard_error(places):
     assert found.stderr.splitlines() == [line]
 
 
+def test_scores_of_the_other_class_are_a_line_on_standard_error(places):
+    rows = "".join(f"{-k},{int(k > 15)}\n" for k in range(30))
+    (places / "turned.csv").write_text("s,y\n" + rows, encoding="utf-8")
+    labels = ("--calibrate", "turned.csv", "--calibrate-label", "y")
+    found = run("decide", "turned.csv", "--proba", "s", *labels)
+    assert found.stderr.startswith(
+        "bestcut: warning: turned.csv: none of 14 positives is among the 15 largest of "
+        "30 scores 's', which chance explains"
+    )
+
+
 @pytest.mark.parametrize("label", [0, 1])
 def test_labels_of_one_class_are_doubted(places, label):
     (places / "one.csv").write_text(f"s,y\n-9,{label}\n9,{label}\n", encoding="utf-8")

@@ -51,7 +51,7 @@ def test_what_is_no_probability_in_a_frame_is_named_too(tmp_path, name, value, m
         decide_file(source, tmp_path / f"y.{name}", y_proba="p")
 
 
-@pytest.mark.parametrize("kind", [pl.Float32, pl.Int8, pl.Boolean, pl.String])
+@pytest.mark.parametrize("kind", [pl.Float32, pl.Int8, pl.String])
 def test_other_types_of_numbers_are_read_as_they_are(tmp_path, kind):
     values = pl.Series("p", [0, 1, 1, 0, 0] * 9, dtype=pl.Int8).cast(kind)
     values.to_frame().write_parquet(tmp_path / "x.parquet")

@@ -112,8 +112,6 @@ def test_what_are_no_draws_is_refused_with_the_first_offender(name):
 
 U = UncertainProbabilities(TABLE)
 KNOWN_ONLY = {
-    "adjust_prevalence": lambda: bestcut.calibration.adjust_prevalence(U, 0.1, 0.2),
-    "estimate_prevalence": lambda: bestcut.calibration.estimate_prevalence(U, 0.2),
     "empirical_threshold": lambda: bestcut.empirical_threshold([0, 1, 0], U),
     "calibrate": lambda: bestcut.calibrate([0, 1, 0], U),
     "from a list": lambda: bestcut.decide([U, U]),

@@ -10,14 +10,15 @@ import numpy as np
 
 from bestcut import _errors as errors
 from bestcut._stored import Form
-from bestcut._types import FloatArray
+from bestcut._tables import check_order
+from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import (
     check_finite_scores,
     check_labels,
     check_option,
     check_whole_number,
 )
-from bestcut.calibration._chance import SELDOM, chance_of_outside
+from bestcut.calibration._chance import SELDOM, chance_of_outside, positives_above
 from bestcut.calibration._posterior import (
     MOST_KNOTS,
     cells_of,
@@ -361,6 +362,12 @@ def calibrate(
     TypeError
         If an argument does not hold numbers.
 
+    Warns
+    -----
+    UserWarning
+        If so few positives are in the upper half of the scores that chance explains it
+        in less than one of 1,000 cases: the scores may be those of the other class.
+
     See Also
     --------
     bestcut.check_calibration : Check the result on other labels.
@@ -392,10 +399,12 @@ def calibrate(
     if rows > _MOST_DRAWS:
         raise errors.too_many_draws(rows, _MOST_DRAWS)
     seed = check_whole_number(random_state, name="random_state")
+    check_order(y_true=y_true, scores=scores)
     s = check_finite_scores(scores, name="scores")
     labels = check_labels(y_true, s.size, name="y_true", of="scores")
     if s.size == 0:
         raise errors.no_labels()
+    _warn_if_reversed(labels, s)
     low, high = float(s.min()), float(s.max())
     kind = _PROBABILITY if low >= 0.0 and high <= 1.0 else _ANY
     cells = cells_of(_coordinate(s, kind), labels)
@@ -410,6 +419,21 @@ def calibrate(
         method=chosen,
         score_range=(low, high),
     )
+
+
+def _warn_if_reversed(labels: BoolArray, scores: FloatArray) -> None:
+    """Warn if the largest scores have fewer positives than chance explains."""
+    k, above, chance = positives_above(labels, scores)
+    if chance < SELDOM:
+        few, verb = f"only {k}" if k else "none", "is" if k < 2 else "are"
+        warnings.warn(
+            f"{few} of {np.count_nonzero(labels)} positives {verb} among the {above} "
+            f"largest of {labels.size} `scores`, which chance explains in less than "
+            "one of 1,000 cases: the larger a score, the less likely a positive seems "
+            "to be. Pass the column of the positive class, such as "
+            "`predict_proba(X)[:, 1]`, or turn the scores round with `-scores`.",
+            stacklevel=3,
+        )
 
 
 def _coordinate(scores: FloatArray, kind: int) -> FloatArray:

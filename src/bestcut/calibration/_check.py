@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bestcut._tables import check_order
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import (
     check_labels,
@@ -128,6 +129,7 @@ def check_calibration(
         name="level",
         cure="Pass the share of false alarms to accept, such as 0.05.",
     )
+    check_order(y_true=y_true, y_proba=y_proba)
     drawn = isinstance(y_proba, UncertainProbabilities)
     p = y_proba.mean if drawn else check_probabilities(y_proba)
     labels = check_labels(y_true, p.size, name="y_true")

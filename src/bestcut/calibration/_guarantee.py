@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
-from bestcut._tables import like
+from bestcut._tables import check_order, like
 from bestcut._types import BoolArray, CountArray, FloatArray
 from bestcut._validation import (
     check_finite_scores,
@@ -227,6 +227,7 @@ def guarantee(
     labels at probability 0.95. About 367 labels would be enough, with the same shares
     of positives along the ranking; with few labels this is a guess.
     """
+    check_order(y_true=y_true, scores=scores)
     labelled = check_finite_scores(scores, name="scores")
     fresh = check_finite_scores(new_scores, name="new_scores")
     truth = check_labels(y_true, labelled.size, name="y_true", of="scores")

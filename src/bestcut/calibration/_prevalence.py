@@ -14,6 +14,7 @@ import numpy as np
 from bestcut._tables import like
 from bestcut._types import EPS
 from bestcut._validation import check_probabilities, check_share
+from bestcut.uncertain import UncertainProbabilities
 
 _ROUNDING = 8 * EPS  # of the two ratios below, which are near 1
 
@@ -23,8 +24,9 @@ def adjust_prevalence(y_proba: Any, old: float, new: float | None = None) -> Any
 
     Parameters
     ----------
-    y_proba : array-like of shape (n,)
-        Calibrated probabilities where the share of positives is `old`.
+    y_proba : array-like of shape (n,) or UncertainProbabilities
+        Calibrated probabilities where the share of positives is `old`, or draws of
+        them.
     old : float
         The share of positives the model was fitted on, strictly between 0 and 1.
     new : float, optional
@@ -33,9 +35,10 @@ def adjust_prevalence(y_proba: Any, old: float, new: float | None = None) -> Any
 
     Returns
     -------
-    ndarray of shape (n,), or Series
+    ndarray of shape (n,), Series or UncertainProbabilities
         The probabilities where the share of positives is `new`. A Series of pandas or
-        polars gives one, with its index and its name.
+        polars gives one, with its index and its name. Draws give draws, each adjusted
+        by itself: ``n_draws`` numbers for each instance.
 
     Raises
     ------
@@ -52,7 +55,8 @@ def adjust_prevalence(y_proba: Any, old: float, new: float | None = None) -> Any
     Notes
     -----
     It is Bayes' rule, if only the share of positives differs between the data:
-    positives look the same in both, and so do negatives [1]_.
+    positives look the same in both, and so do negatives [1]_. Shares are taken as they
+    are: draws keep the doubt about the probabilities, but there is none about `new`.
 
     References
     ----------
@@ -66,13 +70,22 @@ def adjust_prevalence(y_proba: Any, old: float, new: float | None = None) -> Any
     >>> calibration.adjust_prevalence([0.5, 0.9], old=0.5, new=0.1).round(3).tolist()
     [0.1, 0.5]
     """
-    p = check_probabilities(y_proba)
+    drawn = isinstance(y_proba, UncertainProbabilities)
+    p = y_proba.draws() if drawn else check_probabilities(y_proba)
     before = check_share(old, name="old")
     after = (
-        estimate_prevalence(p, before) if new is None else check_share(new, name="new")
+        estimate_prevalence(y_proba, before)
+        if new is None
+        else check_share(new, name="new")
     )
     yes, no = p * (after / before), (1.0 - p) * ((1.0 - after) / (1.0 - before))
-    return like(y_proba, yes / np.where(yes + no > 0.0, yes + no, 1.0))
+    # Each step keeps the order of the probabilities, whatever is rounded.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        odds_against = no / yes
+        tiny = np.isinf(odds_against)
+        adjusted = np.where(tiny, yes / no, 1.0 / (1.0 + odds_against))
+    adjusted[yes == 0.0] = 0.0
+    return UncertainProbabilities(adjusted) if drawn else like(y_proba, adjusted)
 
 
 def estimate_prevalence(y_proba: Any, old: float) -> float:
@@ -80,8 +93,9 @@ def estimate_prevalence(y_proba: Any, old: float) -> float:
 
     Parameters
     ----------
-    y_proba : array-like of shape (n,)
-        Probabilities calibrated where the share of positives is `old`.
+    y_proba : array-like of shape (n,) or UncertainProbabilities
+        Probabilities calibrated where the share of positives is `old`. Draws count by
+        their means.
     old : float
         That share, strictly between 0 and 1.
 
@@ -120,7 +134,8 @@ def estimate_prevalence(y_proba: Any, old: float) -> float:
     >>> round(calibration.estimate_prevalence([0.9, 0.9, 0.2, 0.1, 0.1], old=0.5), 3)
     0.398
     """
-    p = check_probabilities(y_proba)
+    drawn = isinstance(y_proba, UncertainProbabilities)
+    p = y_proba.mean if drawn else check_probabilities(y_proba)
     before = check_share(old, name="old")
     yes, no = p / before, (1.0 - p) / (1.0 - before)
     if np.all(np.abs(yes - no) <= _ROUNDING):

@@ -48,7 +48,7 @@ def least_positives(
         if not open_.size:
             return low
         middle = (low[open_] + high[open_]) // 2
-        tail = _upper_tail(x[open_], x[open_] + middle, m[open_], (m + n)[open_])
+        tail = upper_tail(x[open_], x[open_] + middle, m[open_], (m + n)[open_])
         believable = tail * (1.0 + _ROUNDING) > level[open_]
         high[open_[believable]] = middle[believable]
         low[open_[~believable]] = middle[~believable] + 1
@@ -61,7 +61,7 @@ def most_positives(
     return n - least_positives(m - x, m, n, level)
 
 
-def _upper_tail(
+def upper_tail(
     x: CountArray, positive: CountArray, drawn: CountArray, rows: CountArray
 ) -> FloatArray:
     """Return P(H >= x), H positives among the drawn rows of an urn."""

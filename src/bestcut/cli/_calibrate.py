@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -145,8 +146,14 @@ def _learned(source: Source, column: str, label: str) -> Labelled:
     labels = source.labels(label, "--calibrate-label")
     if not labels.size:
         raise no_rows(source.where)
-    calibration = bestcut.calibrate(labels, scores)
-    made = Labelled(source.where, labels, scores, calibration)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        calibration = bestcut.calibrate(labels, scores)
+    doubts = [
+        f"{source.where}: {each.message}".replace("`scores`", f"scores {column!r}")
+        for each in caught
+    ]
+    made = Labelled(source.where, labels, scores, calibration, doubts)
     if calibration.n_positive in (0, calibration.n_labelled):
         made.notes.append(
             f"{source.where}: all {labels.size} labels in column {label!r} are "

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._tables import check_order
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_labels, check_scores, check_whole_number
 from bestcut.calibration import Calibration, calibrate, labelled_bins
@@ -73,6 +74,7 @@ class CalibrationMapDisplay:
         self.scores: FloatArray | None = None
         self.labels: BoolArray | None = None
         if y_true is not None or scores is not None:
+            check_order(y_true=y_true, scores=scores)
             self.scores = check_scores(scores, name="scores")
             self.labels = check_labels(
                 y_true, self.scores.size, name="y_true", of="scores"

@@ -144,7 +144,7 @@ def _scores(collection: Any, column: Any) -> tuple[Any, str]:
         raise errors.wrong_collection(
             collection, wanted="a dask array, Series or DataFrame", instead="decide"
         )
-    if getattr(scores.dtype, "kind", "O") not in "buif":
+    if getattr(scores.dtype, "kind", "O") not in "uif":
         cure = "Convert it first, with `.astype(float)`."
         raise errors.not_numbers(column, f"dtype {scores.dtype}", cure)
     return scores, what

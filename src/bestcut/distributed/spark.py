@@ -146,7 +146,7 @@ def _score(collection: Any, column: Any) -> Any:
         )
     check_columns(column, collection.columns, name="y_proba")
     dtype = collection.schema[column].dataType
-    if not isinstance(dtype, T.NumericType | T.BooleanType):
+    if not isinstance(dtype, T.NumericType):
         cure = f"Convert it first, with `.cast('double')`: col({column!r})."
         raise errors.not_numbers(column, f"type {dtype.simpleString()}", cure)
     return _named(column).cast("double")

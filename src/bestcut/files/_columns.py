@@ -30,6 +30,8 @@ def probabilities(series: pl.Series, where: str, before: int = 0) -> FloatArray:
         # The usual case in two looks; a NaN fails both.
         if not values.size or (values.min() >= 0.0 and values.max() <= 1.0):
             return values
+    if series.dtype == pl.Boolean:
+        raise other_type(where, series.name, series.dtype, "probabilities, not labels")
     values = _numbers(series, where, before)
     bad = ~((values >= 0.0) & (values <= 1.0))
     if bad.any():

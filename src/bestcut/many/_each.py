@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bestcut import _errors as errors
 from bestcut._decide import Decision, Wanted, check_floors, decide
 from bestcut._errors import InfeasibleError
-from bestcut._tables import like
+from bestcut._tables import check_order, like
 from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
 from bestcut._validation import (
     check_bounds_of_each,
@@ -156,6 +156,7 @@ def decide_each(
     threads = max(check_whole_number(n_jobs, name="n_jobs"), 1)
     if axis not in (0, 1):
         raise errors.not_an_axis(axis)
+    check_order(y_proba=y_proba, groups=groups)
     bounds = min_positives, max_positives
     wanted, floors = check_goal(goal), check_floors(at_least)
     if isinstance(metric, RowUtility):
@@ -224,6 +225,7 @@ def _decide_rows(
     y_proba: Any, utility: RowUtility, axis: int, groups: Any, bounds: tuple[Any, Any]
 ) -> Decisions:
     """Decide where every row has its own amounts."""
+    check_order(y_proba=y_proba, **utility._indices)
     if holds_draws(y_proba):
         raise errors.list_of_draws()
     if hasattr(y_proba, "tocsr"):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._tables import rows_like
+from bestcut._tables import check_order, rows_like
 from bestcut._types import EPS, CountArray, FloatArray
 from bestcut._validation import check_option
 from bestcut.many._assignment import Problem
@@ -372,7 +372,10 @@ def _source_of(
     p = _dense(_check_probabilities(y_proba))
     names = _check_names(classes, p.shape[1])
     share = check_class_weights(weights, p.shape[1])
+    check_order(P=P, y_pred=y_pred)
     column = _check_predictions(y_pred, names, p.shape[0])
+    if classes is None:
+        _refuse_names_as_indices(column, p)
     if not p.shape[0]:
         raise errors.nothing_to_average(p.shape)
     each = [
@@ -458,3 +461,16 @@ def _check_predictions(y_pred: Any, names: NDArray[Any], rows: int) -> Any:
     if np.any(unknown):
         raise errors.unknown_class(labels, unknown, names)
     return column
+
+
+def _refuse_names_as_indices(column: NDArray[Any], p: FloatArray) -> None:
+    """Refuse indices without 0 that have more probability as names from 1.
+
+    While the last class is not predicted, every name is an index, too. Only one class
+    for all rows is more likely an index: that is what others are compared with.
+    """
+    if not column.size or column.min() in (0, column.max()):
+        return
+    rows = np.arange(column.size)
+    if p[rows, column - 1].sum() > p[rows, column].sum():
+        raise errors.names_or_indices(int(column.min()), int(column.max()), p.shape[1])

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
-from bestcut._tables import like
+from bestcut._tables import check_order, like
 from bestcut._types import EPS, FloatArray
 from bestcut._validation import (
     check_bounds_of_each,
@@ -487,6 +487,7 @@ def score_distribution(
     if hasattr(y_proba, "tocsr"):
         raise errors.sparse_predictions(type(y_proba).__name__)
     matrix = check_matrix(positive_columns(y_proba, name="y_proba"), name="y_proba")
+    check_order(y_proba=y_proba, y_pred=y_pred)
     labels = check_label_matrix(y_pred, matrix.shape)
     if kind == "micro":
         whole = Prediction.of_labels(matrix.ravel(), labels.ravel())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._tables import check_order, index_of
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_amounts, check_kind, check_labels
 from bestcut.metrics._base import Metric
@@ -83,11 +85,17 @@ class RowUtility:
     fn: Any = 0.0
     tn: Any = 0.0
     name: str = "row_utility"
+    # The index of pandas that the rows of an amount have, by the name of the amount.
+    _indices: Mapping[str, Any] = field(init=False)
 
     greater_is_better = True
     sign = 1.0
 
     def __post_init__(self) -> None:
+        given = {cell: getattr(self, cell) for cell in _CELLS}
+        check_order(**given)
+        indices = {cell: index_of(amounts) for cell, amounts in given.items()}
+        object.__setattr__(self, "_indices", indices)
         for cell in _CELLS:
             amounts = check_amounts(getattr(self, cell), name=cell)
             object.__setattr__(self, cell, amounts)
@@ -158,6 +166,7 @@ class RowUtility:
         >>> worth.realised([0, 0, 1], [1, 0, 1])
         30.0
         """
+        check_order(y_true=y_true, y_pred=y_pred, **self._indices)
         n = np.shape(y_true)[0] if np.ndim(y_true) else 1
         truth = check_labels(y_true, n, name="y_true", of="y_true")
         labels = check_labels(y_pred, n, of="y_true")

@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 from bestcut import _errors as errors
+from bestcut._tables import check_order
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import (
     check_kind,
@@ -257,6 +258,7 @@ def make_report(
     metrics = _different([metric, *_listed(also)])
     for chosen in metrics:
         require_ranking(chosen, way_out="Choose another metric.")
+    check_order(y_proba=y_proba, y_true=y_true)
     drawn = isinstance(y_proba, UncertainProbabilities)
     p: Any = y_proba if drawn else check_probabilities(y_proba)
     pair = _check_calibration(calibration, labelled, drawn=drawn)
@@ -321,6 +323,7 @@ def _check_calibration(
         return None
     if not isinstance(labelled, tuple | list) or len(labelled) != 2:
         raise errors.not_labelled(labelled)
+    check_order(**{"labelled[0]": labelled[0], "labelled[1]": labelled[1]})
     scores = check_scores(labelled[1], name="labelled[1]")
     labels = check_labels(
         labelled[0], scores.size, name="labelled[0]", of="labelled[1]"

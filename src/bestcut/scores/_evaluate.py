@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, TypeVar, overload
 
 from bestcut import _errors as errors
+from bestcut._tables import check_order
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_labels, check_probabilities
 from bestcut.metrics import AnyMetric, RowUtility, get
@@ -184,6 +185,7 @@ def expected_confusion(y_proba: Any, y_pred: Any) -> ConfusionDistribution:
 def _checked(
     y_proba: Any, y_pred: Any
 ) -> tuple[FloatArray | UncertainProbabilities, BoolArray]:
+    check_order(y_proba=y_proba, y_pred=y_pred)
     if isinstance(y_proba, UncertainProbabilities):
         return y_proba, check_labels(y_pred, len(y_proba))
     p = check_probabilities(y_proba)
@@ -209,6 +211,7 @@ def _scores(y_proba: Any, y_pred: Any) -> Callable[[AnyMetric], ScoreDistributio
     def score_of(metric: AnyMetric) -> ScoreDistribution:
         if not isinstance(metric, RowUtility):
             return ScoreDistribution(counted(), metric)
+        check_order(y_proba=y_proba, **metric._indices)
         metric.worths((len(p),))  # refuses the amounts of other rows
         return ScoreDistribution(row_prediction(p, labels), metric)
 

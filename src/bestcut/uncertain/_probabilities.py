@@ -71,7 +71,7 @@ class UncertainProbabilities:
     """
 
     def __init__(self, draws: Any) -> None:
-        shape = check_real_array(draws, name="draws", cure=_CURE).shape
+        shape = check_real_array(draws, name="draws", cure=_CURE, booleans=False).shape
         if len(shape) != 2:
             raise errors.not_draws_by_instance(shape)
         table = check_matrix(draws, name="draws")
