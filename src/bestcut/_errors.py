@@ -187,6 +187,11 @@ def unknown_attribute(name: str, module: str = "bestcut") -> AttributeError:
     return AttributeError(f"module {module!r} has no attribute {name!r}")
 
 
+def spelled_plainly(name: str) -> str:
+    """Return a name as names of options are written: small letters, no hyphens."""
+    return name.strip().lower().replace("-", "_").replace(" ", "_")
+
+
 def unknown_name(
     kind: str, given: Any, known: Iterable[str], hints: dict[str, str] | None = None
 ) -> ValueError:
@@ -194,7 +199,7 @@ def unknown_name(
     names = sorted(known)
     near: list[str] = []
     if isinstance(given, str):
-        key = given.strip().lower().replace("-", "_").replace(" ", "_")
+        key = spelled_plainly(given)
         if key in names:
             near = [key]
         elif hints and key in hints:

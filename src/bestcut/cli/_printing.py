@@ -239,12 +239,17 @@ def _is_sum(metric: AnyMetric) -> bool:
     return isinstance(metric, RowUtility) or is_linear(metric)
 
 
+_NOTHING = 1e-15  # the rounding of a score that is 0
+
+
 def shown_score(value: Any, metric: AnyMetric) -> str:
     """Return a score as people write it; sums over rows are written as money."""
     if isinstance(value, list):
         return " and ".join(shown_score(item, metric) for item in value)
     if isinstance(value, float) and _is_sum(metric) and (abs(value) >= 1 or not value):
         return f"{value:,.2f}"
+    if isinstance(value, float) and abs(value) < _NOTHING:
+        return "0"
     return _shown(value)
 
 
