@@ -15,7 +15,12 @@ from bestcut import _errors as errors, _extras as extras
 from bestcut._errors import InfeasibleError
 from bestcut._tables import frame_of, library_of, like
 from bestcut._types import BoolArray, CountArray, FloatArray
-from bestcut._validation import check_bounds, check_floor, check_probabilities
+from bestcut._validation import (
+    check_bounds,
+    check_floor,
+    check_labels,
+    check_probabilities,
+)
 from bestcut.goals import (
     Certain,
     Condition,
@@ -378,6 +383,41 @@ class Decision(Predicted):
             for metric, floors in self._floors.items()
             for wanted in floors
         )
+
+    def realised(self, y_true: Any, metric: str | AnyMetric | None = None) -> float:
+        """Return what `labels` scored, once it is known what they should have been.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            The true labels, 0 and 1 or booleans, in the order of the probabilities.
+        metric : str, Metric or RowUtility, optional
+            Another metric than the one the labels were chosen for.
+
+        Returns
+        -------
+        float
+            The score, of which `expected_score` was the expected value.
+
+        Raises
+        ------
+        ValueError
+            If there is not one label of 0 or 1 for each entry, or the metric is not
+            known.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> decision = bestcut.decide([0.9, 0.6, 0.3, 0.1], "f1")
+        >>> decision.realised([1, 0, 0, 0])
+        0.6666666666666666
+        >>> decision.realised([1, 0, 0, 0], "precision")
+        0.5
+        """
+        chosen = self.metric if metric is None else metric
+        known = chosen if isinstance(chosen, RowUtility) else get(chosen)
+        truth = check_labels(y_true, len(self.labels), name="y_true")
+        return known.realised(truth, self.labels)
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw the ranked probabilities and the cut. Needs matplotlib.

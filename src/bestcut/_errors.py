@@ -1045,16 +1045,16 @@ def same_names(names: Any) -> ValueError:
     )
 
 
-def unknown_class(labels: Any, unknown: BoolArray, names: Any) -> ValueError:
-    """Return the refusal of a prediction that is not a class."""
+def unknown_class(name: str, labels: Any, unknown: BoolArray, names: Any) -> ValueError:
+    """Return the refusal of a prediction or a label that is not a class."""
     at = int(np.argmax(unknown))
     first = labels.tolist()[at]
     known = ", ".join(repr(x) for x in names[:6].tolist())
     more = ", ..." if names.size > 6 else ""
     return ValueError(
-        f"`y_pred` must hold classes; y_pred[{at}] = {_shown(first)} is not one of "
-        f"{known}{more}. Pass the names of the classes as `classes`, or predict column "
-        "indices."
+        f"`{name}` must hold classes; {name}[{at}] = {_shown(first)} is not one of "
+        f"{known}{more}. Pass the names of the classes as `classes`, or column indices "
+        f"as `{name}`."
     )
 
 

@@ -156,7 +156,7 @@ def decide_each(
     threads = max(check_whole_number(n_jobs, name="n_jobs"), 1)
     if axis not in (0, 1):
         raise errors.not_an_axis(axis)
-    bounds = min_positives, max_positives
+    axis, bounds = int(axis), (min_positives, max_positives)
     wanted, floors = check_goal(goal), check_floors(at_least)
     if isinstance(metric, RowUtility):
         if wanted != _MEAN or floors:
@@ -182,7 +182,7 @@ def decide_each(
     labels = problems.labels
     predictions = PredictionSet.of_rows(problems.p, labels)
     labels = like(y_proba, labels if axis == 1 else labels.T)
-    return solved.decisions(labels, task, predictions)
+    return solved.decisions(labels, task, predictions, axis)
 
 
 @dataclass(frozen=True)
@@ -268,6 +268,7 @@ def _decide_rows(
         goal_value=found.expected_score,
         groups=names,
         _predictions=predictions,
+        _problems=axis if names is None else member_of,
     )
 
 
@@ -288,7 +289,7 @@ def _decide_groups(
     labels = np.empty(p.size, dtype=np.bool_)
     labels[order] = problems.labels
     predictions = PredictionSet(problems.p, problems.labels, problems.sizes)
-    return solved.decisions(like(y_proba, labels), task, predictions, names)
+    return solved.decisions(like(y_proba, labels), task, predictions, member_of, names)
 
 
 def _decide_drawn_groups(
@@ -321,6 +322,7 @@ def _decide_drawn_groups(
         goal_value=found.numbers("goal_value"),
         groups=names,
         _predictions=predictions,
+        _problems=member_of,
     )
 
 
@@ -416,7 +418,7 @@ def _decide_sparse(
     predictions = PredictionSet(p, problems.labels, problems.sizes, problems.total)
     matrix.data = problems.labels.copy()
     matrix.eliminate_zeros()
-    return solved.decisions(matrix, task, predictions)
+    return solved.decisions(matrix, task, predictions, axis)
 
 
 def _decide(
@@ -554,6 +556,7 @@ class _Answers:
         labels: Any,
         task: Task,
         predictions: PredictionSet,
+        problems: int | IndexArray,
         groups: NDArray[Any] | None = None,
     ) -> Decisions:
         return Decisions(
@@ -569,6 +572,7 @@ class _Answers:
             goal_value=self.goal_value,
             groups=groups,
             _predictions=predictions,
+            _problems=problems,
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
-from bestcut._validation import check_amounts, check_kind, check_labels
+from bestcut._validation import check_amounts, check_kind, check_outcomes
 from bestcut.metrics._base import Metric
 
 _CELLS = ("tp", "fp", "fn", "tn")
@@ -158,10 +158,8 @@ class RowUtility:
         >>> worth.realised([0, 0, 1], [1, 0, 1])
         30.0
         """
-        n = np.shape(y_true)[0] if np.ndim(y_true) else 1
-        truth = check_labels(y_true, n, name="y_true", of="y_true")
-        labels = check_labels(y_pred, n, of="y_true")
-        hit, miss = self.worths((n,), of="y_true").of(labels)
+        truth, labels = check_outcomes(y_true, y_pred)
+        hit, miss = self.worths(truth.shape, of="y_true").of(labels)
         return float(np.where(truth, hit, miss).sum())
 
     def __repr__(self) -> str:
