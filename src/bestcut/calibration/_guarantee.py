@@ -305,7 +305,7 @@ class _Conditions:
             called = f"at_least[{metric.name!r}]"
             check_floor(floor, name=called, bound=metric.bound)
             if not metric.greater_is_better:
-                raise errors.constrained_loss(metric.name)
+                raise errors.guaranteed_loss(metric.name)
             if not moves_never_hurt(metric, n, (_FP_TO_TP, _FN_TO_TN)):
                 raise errors.not_monotone(metric.name, n)
             self.floors[metric] = max(float(floor), self.floors.get(metric, -np.inf))

@@ -250,6 +250,13 @@ at_least_option = click.option(
     help="Least expected value of another metric, or with @PROBABILITY the least "
     "value that it must reach with this probability; may be repeated.",
 )
+at_most_option = click.option(
+    "--at-most",
+    multiple=True,
+    metavar="METRIC=NUMBER[@PROBABILITY]",
+    callback=parsed_by(parse_floor),
+    help="The same for a loss, such as false_positive_rate=0.05: its largest value.",
+)
 max_positives_option = click.option(
     "--max-positives", type=click.IntRange(0), help="Most rows to predict positive."
 )

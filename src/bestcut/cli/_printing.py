@@ -61,7 +61,11 @@ def facts_of_one(
         facts["goal_value"] = one.goal_value
     if one.conditions:
         facts["conditions"] = [
-            {"what": x.describe(), "at_least": x.asked, "reached": x.reached}
+            {
+                "what": x.describe(),
+                x.direction.replace(" ", "_"): x.asked,
+                "reached": x.reached,
+            }
             for x in one.conditions
         ]
     if labelled is not None:
@@ -160,8 +164,9 @@ def print_facts(
             text = shown_score(value, metric) if key in scores else _shown(value)
             echo(f"{name + ':':<22} {text}", err=err)
     for one in conditions:
-        reached, asked = _shown(one["reached"]), _shown(one["at_least"])
-        echo(f"{one['what'] + ':':<22} {reached} (at least {asked})", err=err)
+        least = "at_least" if "at_least" in one else "at_most"
+        bound = f"{least.replace('_', ' ')} {_shown(one[least])}"
+        echo(f"{one['what'] + ':':<22} {_shown(one['reached'])} ({bound})", err=err)
     if each:
         head = [name.replace("_", " ") for name in each[0]]
         rows = [
