@@ -74,12 +74,7 @@ def main():
             k = int(held.sum())
             threshold = 0.5 if name == "at 0.5" else decision.threshold
             expected = decision.curve.expected_score[k]
-            realised = decision.metric(
-                tp=(held & (y_true == 1)).sum(),
-                n_pred=k,
-                n_pos=y_true.sum(),
-                n=ids.size,
-            )
+            realised = decision.metric.realised(y_true, held)
             print(
                 f"{decision.metric.name:<8}  {name:<12}  {k:>4}  {threshold:>9.2f}   "
                 f"{expected:>8.2f}  {realised:>10.2f}"

@@ -172,14 +172,7 @@ def promise(
     decision = bestcut.decide(y_proba, metric)
     score = decision.distribution()
     low, high = score.interval(LEVEL)
-    realised = float(
-        decision.metric(
-            tp=int(y_true[decision.labels].sum()),
-            n_pred=decision.n_positive,
-            n_pos=int(y_true.sum()),
-            n=y_true.size,
-        )
-    )
+    realised = decision.realised(y_true)
     apart = 2 * score.value_error
     return Outcome(
         metric=metric,

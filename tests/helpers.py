@@ -17,8 +17,8 @@ from bestcut import metrics
 
 ROOT = Path(__file__).resolve().parents[1]
 
-#: Every metric of the catalogue once: "dice" is another name of "f1".
-NAMES = metrics.names(aliases=False)
+#: Every metric of the catalogue, by its own name.
+NAMES = metrics.names()
 
 
 def metric_of(name: str, zero_division: Any) -> metrics.Metric:

@@ -16,7 +16,7 @@ Then, by what you have and what you want:
 - money, amounts per row: `metrics.LinearUtility`, `RowUtility`
 - a metric of your own: `metrics.from_counts`, `check_metric`; `metrics.names()` lists
   those that have names
-- conditions, budgets, caution: `decide(at_least=, max_positives=, goal=)`
+- conditions, budgets, caution: `decide(at_least=, at_most=, max_positives=, goal=)`
 - many small problems, groups: `decide_each`
 - one class for each row: `multiclass.decide`; a set of labels: `multilabel.decide`
 - a file: `decide_file`, or the command ``bestcut``; a stream: `streams.ScoreSummary`

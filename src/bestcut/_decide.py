@@ -15,7 +15,12 @@ from bestcut import _errors as errors, _extras as extras
 from bestcut._errors import InfeasibleError
 from bestcut._tables import check_order, frame_of, library_of, like
 from bestcut._types import BoolArray, CountArray, FloatArray
-from bestcut._validation import check_bounds, check_floor, check_probabilities
+from bestcut._validation import (
+    check_bounds,
+    check_floor,
+    check_labels,
+    check_probabilities,
+)
 from bestcut.goals import (
     Certain,
     Condition,
@@ -306,7 +311,7 @@ class Decision(Predicted):
     goal_value : float
         Its value: the expected score, a probability or a quantile.
     conditions : tuple of Condition
-        What `at_least` asked of other metrics, and what is reached of it.
+        What `at_least` and `at_most` asked of other metrics, and what is reached.
     bounds : (int, int)
         The least and the largest number of positives that was allowed.
     curve : ExpectedScoreCurve
@@ -378,6 +383,41 @@ class Decision(Predicted):
             for metric, floors in self._floors.items()
             for wanted in floors
         )
+
+    def realised(self, y_true: Any, metric: str | AnyMetric | None = None) -> float:
+        """Return what `labels` scored, once it is known what they should have been.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            The true labels, 0 and 1 or booleans, in the order of the probabilities.
+        metric : str, Metric or RowUtility, optional
+            Another metric than the one the labels were chosen for.
+
+        Returns
+        -------
+        float
+            The score, of which `expected_score` was the expected value.
+
+        Raises
+        ------
+        ValueError
+            If there is not one label of 0 or 1 for each entry, or the metric is not
+            known.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> decision = bestcut.decide([0.9, 0.6, 0.3, 0.1], "f1")
+        >>> decision.realised([1, 0, 0, 0])
+        0.6666666666666666
+        >>> decision.realised([1, 0, 0, 0], "precision")
+        0.5
+        """
+        chosen = self.metric if metric is None else metric
+        known = chosen if isinstance(chosen, RowUtility) else get(chosen)
+        truth = check_labels(y_true, len(self.labels), name="y_true")
+        return known.realised(truth, self.labels)
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw the ranked probabilities and the cut. Needs matplotlib.
@@ -467,7 +507,7 @@ class Decision(Predicted):
             words += f"; {bounds_in_words(low, high, len(self.labels))} asked"
         for one in self.conditions:
             there = condition_of(other, one.metric, one.wanted)
-            if there.reached < one.asked:
+            if there.falls_short:
                 words += f"; breaks a condition: {there!r}"
         return words
 
@@ -498,6 +538,7 @@ def decide(
     *,
     goal: Goal = _MEAN,
     at_least: Mapping[str | Metric, Wanted | Sequence[Wanted]] | None = None,
+    at_most: Mapping[str | Metric, Wanted | Sequence[Wanted]] | None = None,
     min_positives: int = 0,
     max_positives: int | None = None,
     solver: str = "auto",
@@ -517,7 +558,7 @@ def decide(
         What to maximise: one of `bestcut.metrics.names`, or a metric of your own. A
         loss is minimised. With a `bestcut.RowUtility`, which has amounts for each row,
         the rows with the largest expected gains are taken, as long as the gains are
-        above 0; `goal`, `at_least` and `solver` must then be left out.
+        above 0; `goal`, `at_least`, `at_most` and `solver` must then be left out.
     goal : Goal, default=Mean()
         What to maximise: ``bestcut.goals.Mean()``, the expected score;
         ``ProbAtLeast(c)``, the probability of a score of c or more; ``Quantile(q)``,
@@ -527,6 +568,10 @@ def decide(
         Or the value that they must reach in this batch with some probability:
         ``{"precision": bestcut.goals.Certain(0.9, probability=0.95)}``. Or a list of
         such conditions. These metrics must satisfy the ranking principle too.
+    at_most : mapping of str or Metric to float or Certain, optional
+        The same for losses: the largest expected value, for example
+        ``{"false_positive_rate": 0.05}``, or the value that they must not exceed in
+        this batch with some probability.
     min_positives, max_positives : int, optional
         Bounds on how many instances may be predicted positive.
     solver : str, default="auto"
@@ -547,10 +592,12 @@ def decide(
     InvalidProbabilityError
         If an entry of `y_proba` is NaN or outside [0, 1].
     SolverMismatchError
-        If the metric or a metric in `at_least` does not satisfy the ranking principle,
+        If the metric or one in `at_least` or `at_most` does not satisfy the ranking
+        principle,
         or if the metric lacks what the chosen solver needs.
     InfeasibleError
-        If no prediction satisfies `at_least`; the message says what can be reached.
+        If no prediction satisfies `at_least` and `at_most`; the message says what can
+        be reached.
     ValueError
         If a name is not known, a condition asks for more than its metric can be, or
         `min_positives` and `max_positives` contradict each other.
@@ -591,7 +638,7 @@ def decide(
     0.5913
     """
     if isinstance(metric, RowUtility):
-        _check_of_rows(check_goal(goal), at_least, solver)
+        _check_of_rows(check_goal(goal), at_least, at_most, solver)
         return _decide_rows(y_proba, metric, min_positives, max_positives)
     chosen_metric = get(metric)
     if isinstance(y_proba, UncertainProbabilities):
@@ -599,11 +646,11 @@ def decide(
         if solver != "auto":
             raise errors.solver_of_draws(solver)
         bounds = check_bounds(min_positives, max_positives, len(y_proba))
-        floors = check_floors(at_least)
+        floors = check_floors(at_least, at_most)
         return _decide_drawn(y_proba, chosen_metric, check_goal(goal), floors, bounds)
     p = check_probabilities(y_proba)
     low, high = check_bounds(min_positives, max_positives, p.size)
-    chosen_goal, floors = check_goal(goal), check_floors(at_least)
+    chosen_goal, floors = check_goal(goal), check_floors(at_least, at_most)
     chosen_solver = select_solver(solver, chosen_metric, p.size)
     if not chosen_solver.needs_prp and (floors or chosen_goal != _MEAN):
         raise errors.mean_only(solver)
@@ -651,12 +698,12 @@ def decide(
     )
 
 
-def _check_of_rows(goal: Goal, at_least: Any, solver: str) -> None:
+def _check_of_rows(goal: Goal, at_least: Any, at_most: Any, solver: str) -> None:
     """Refuse options that are not proved, or make no sense, where rows have amounts."""
     if goal != _MEAN:
         raise errors.only_mean_of_rows(argument="goal")
-    if check_floors(at_least):
-        raise errors.only_mean_of_rows(argument="at_least")
+    if floors := check_floors(at_least, at_most):
+        raise errors.only_mean_of_rows(argument=next(iter(as_arguments(floors))))
     if solver != "auto":
         raise errors.solver_of_rows(solver)
 
@@ -701,11 +748,12 @@ def _decide_rows(
 def allowed_cuts(
     y_proba: Any,
     at_least: Mapping[str | Metric, Wanted | Sequence[Wanted]] | None,
+    at_most: Mapping[str | Metric, Wanted | Sequence[Wanted]] | None,
     max_positives: int | None,
 ) -> BoolArray:
     """Return which cuts satisfy the conditions of `decide`, refusing if none does."""
     low, high = check_bounds(0, max_positives, len(y_proba))
-    floors = check_floors(at_least)
+    floors = check_floors(at_least, at_most)
     if not floors:
         return cuts_between(low, high, len(y_proba))
     if isinstance(y_proba, UncertainProbabilities):
@@ -803,35 +851,48 @@ def _can_be_feasible(own: RankedDraws, floors: Floors, bounds: tuple[int, int]) 
     return True
 
 
-def check_floors(at_least: Any) -> Floors:
-    """Return the constraining metrics with what they must reach."""
-    if at_least is None:
-        return {}
-    if not isinstance(at_least, Mapping):
-        raise errors.not_constraints(at_least)
+def check_floors(at_least: Any, at_most: Any) -> Floors:
+    """Return the constraining metrics with what they must reach.
+
+    Scores must reach at least so much, and losses at most.
+    """
     floors: Floors = {}
-    for name, wanted in at_least.items():
-        metric = get(name)
-        conditions = wanted if isinstance(wanted, list | tuple) else [wanted]
-        for floor in conditions:
-            if isinstance(floor, Goal):
-                raise errors.goal_as_condition(metric.name, floor)
-            least = floor.score if isinstance(floor, Certain) else floor
-            called = f"at_least[{metric.name!r}]"
-            check_floor(least, name=called, bound=metric.bound)
-        if not metric.greater_is_better:
-            raise errors.constrained_loss(metric.name)
-        require_ranking(
-            metric,
-            way_out="Leave it out: a prediction that is not a cut of the ranking may "
-            "be needed to satisfy it.",
-            role="`at_least` metric",
-        )
-        floors.setdefault(metric, []).extend(
-            floor if isinstance(floor, Certain) else float(floor)
-            for floor in conditions
-        )
+    for argument, asked in (("at_least", at_least), ("at_most", at_most)):
+        if asked is None:
+            continue
+        if not isinstance(asked, Mapping):
+            raise errors.not_constraints(argument, asked)
+        for name, wanted in asked.items():
+            metric = get(name)
+            if metric.greater_is_better != (argument == "at_least"):
+                raise errors.constrained_otherwise(argument, metric.name, wanted)
+            conditions = wanted if isinstance(wanted, list | tuple) else [wanted]
+            for floor in conditions:
+                if isinstance(floor, Goal):
+                    raise errors.goal_as_condition(argument, metric.name, floor)
+                least = floor.score if isinstance(floor, Certain) else floor
+                called = f"{argument}[{metric.name!r}]"
+                check_floor(least, name=called, bound=metric.bound)
+            require_ranking(
+                metric,
+                way_out="Leave it out: a prediction that is not a cut of the ranking "
+                "may be needed to satisfy it.",
+                role=f"`{argument}` metric",
+            )
+            floors.setdefault(metric, []).extend(
+                floor if isinstance(floor, Certain) else float(floor)
+                for floor in conditions
+            )
     return floors
+
+
+def as_arguments(floors: Mapping[Metric, list[Wanted]]) -> dict[str, Any]:
+    """Return checked constraints as the arguments that `decide` takes."""
+    arguments: dict[str, Any] = {}
+    for metric, wanted in floors.items():
+        argument = "at_least" if metric.greater_is_better else "at_most"
+        arguments.setdefault(argument, {})[metric] = wanted
+    return arguments
 
 
 def _feasible(
@@ -853,7 +914,7 @@ def _feasible(
                 reached, most, best = _expectedly(eta, draws, metric, floor, within)
             allowed &= reached
             each = each and bool(np.any(reached & within))
-            reach.append((metric.name, most, floor, best))
+            reach.append((metric, most, floor, best))
     if not allowed.any():
         raise errors.infeasible(low, high, reach, each)
     return allowed
@@ -866,16 +927,17 @@ def _expectedly(
     floor: float,
     within: BoolArray,
 ) -> tuple[BoolArray, float, int]:
-    """Return which cuts reach an expected value, the largest value, and its cut."""
+    """Return which cuts reach an expected value, the best value, and its cut."""
     if eta is not None:
         curve = select_solver("auto", metric, eta.size).curve(eta, metric)
         value, error = curve.expected_score, curve.error
     else:
         value, errors_ = mean_curve(draws, metric)
         error = float(errors_.max())
-    best = int(np.argmax(np.where(within, value, -np.inf)))
+    utility = metric.sign * value
+    best = int(np.argmax(np.where(within, utility, -np.inf)))
     # A value that may be enough, given its error, is enough.
-    return value >= floor - error, float(value[best]), best
+    return utility >= metric.sign * floor - error, float(value[best]), best
 
 
 def _certainly(

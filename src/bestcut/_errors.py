@@ -187,6 +187,11 @@ def unknown_attribute(name: str, module: str = "bestcut") -> AttributeError:
     return AttributeError(f"module {module!r} has no attribute {name!r}")
 
 
+def spelled_plainly(name: str) -> str:
+    """Return a name as names of options are written: small letters, no hyphens."""
+    return name.strip().lower().replace("-", "_").replace(" ", "_")
+
+
 def unknown_name(
     kind: str, given: Any, known: Iterable[str], hints: dict[str, str] | None = None
 ) -> ValueError:
@@ -194,7 +199,7 @@ def unknown_name(
     names = sorted(known)
     near: list[str] = []
     if isinstance(given, str):
-        key = given.strip().lower().replace("-", "_").replace(" ", "_")
+        key = spelled_plainly(given)
         if key in names:
             near = [key]
         elif hints and key in hints:
@@ -709,31 +714,43 @@ def condition_as_goal(condition: Any) -> TypeError:
     )
 
 
-def goal_as_condition(metric: str, goal: Any) -> TypeError:
+def goal_as_condition(argument: str, metric: str, goal: Any) -> TypeError:
     """Return the refusal of a goal where a condition is wanted."""
     score = getattr(goal, "score", 0.9)
     return TypeError(
-        f"`at_least[{metric!r}]` must be a number or a `bestcut.goals.Certain`; got "
+        f"`{argument}[{metric!r}]` must be a number or a `bestcut.goals.Certain`; got "
         f"{goal!r}, which is a goal. Pass "
         f"bestcut.goals.Certain({score}, probability=0.95) "
         "for a score that is reached with a probability; a goal is passed as `goal`."
     )
 
 
-def not_constraints(at_least: Any) -> TypeError:
+def not_constraints(argument: str, value: Any) -> TypeError:
     """Return the refusal of a value that does not map metrics to values."""
+    which, example = {
+        "at_least": ("metrics to their least", {"precision": 0.9}),
+        "at_most": ("losses to their largest", {"false_positive_rate": 0.05}),
+    }[argument]
     return TypeError(
-        "`at_least` must map metrics to their least expected values, or to a "
-        f"`bestcut.goals.Certain`; got {_shown(at_least)}. Pass, for example, "
-        "{'precision': 0.9}. Pass a goal as `goal`."
+        f"`{argument}` must map {which} expected values, or to a "
+        f"`bestcut.goals.Certain`; got {_shown(value)}. Pass, for example, "
+        f"{example}. Pass a goal as `goal`."
     )
 
 
-def constrained_loss(metric: str) -> ValueError:
-    """Return the refusal of a least value for a loss."""
+def constrained_otherwise(argument: str, metric: str, wanted: Any) -> ValueError:
+    """Return the refusal of a least value for a loss, or a largest for a score."""
+    kinds = "scores", "losses"
+    if argument == "at_most":
+        kinds = kinds[::-1]
+    kind, other = kinds
+    better, right = (
+        ("larger", "at_most") if argument == "at_least" else ("smaller", "at_least")
+    )
+    singular = {"scores": "score", "losses": "loss"}[other]
     return ValueError(
-        f"`at_least` must hold scores, which are better when larger; {metric!r} is a "
-        "loss. Constrain its negative, made with `bestcut.metrics.from_counts`."
+        f"`{argument}` must hold {kind}, which are better when {better}; {metric!r} is "
+        f"a {singular}. Pass {right}={{{metric!r}: {_shown(wanted)}}}."
     )
 
 
@@ -748,29 +765,34 @@ def beyond_bound(name: str, value: Any, bound: float) -> ValueError:
 
 
 def infeasible(
-    low: int, high: int, reach: Sequence[tuple[str, float, Any, int]], each: bool
+    low: int, high: int, reach: Sequence[tuple[Any, float, Any, int]], each: bool
 ) -> InfeasibleError:
     """Return the refusal of constraints that no prediction satisfies.
 
-    For each condition, `reach` holds the metric's name, the most it can reach, what
-    was asked for, and the number of positives at which it reaches the most. What was
-    asked for is a number or a `Certain`; with a `Certain`, the most is a probability.
-    `each` says whether each condition can be satisfied by itself.
+    For each condition, `reach` holds the metric, the best it can reach, what was asked
+    for, and the number of positives at which it reaches the best. What was asked for is
+    a number or a `Certain`; with a `Certain`, the best is a probability. `each` says
+    whether each condition can be satisfied by itself.
     """
+    better = [metric.greater_is_better for metric, *_ in reach]
+    arguments = ["`at_least`"] * any(better) + ["`at_most`"] * (not all(better))
     phrases = []
     for metric, best, asked, k in reach:
         if isinstance(asked, float):
             most, wanted = _apart(best, asked)
-            phrases.append(f"{metric} {most} (asked: {wanted}), with {k} positive")
+            reached = f"{metric.name} {most} (asked: {wanted})"
+            phrases.append(f"{reached}, with {k} positive")
         else:
             most, wanted = _apart(best, asked.probability)
+            least = "at least" if metric.greater_is_better else "at most"
             phrases.append(
-                f"{metric} of at least {float(asked.score)} with probability {most} "
-                f"(asked: {wanted}), with {k} positive"
+                f"{metric.name} of {least} {float(asked.score)} with probability "
+                f"{most} (asked: {wanted}), with {k} positive"
             )
     return InfeasibleError(
-        f"`at_least` cannot be satisfied by any prediction with {low} to {high} "
-        f"positive. The most that each metric can reach: {'; '.join(phrases)}. "
+        f"{' and '.join(arguments)} cannot be satisfied by any prediction with {low} "
+        f"to {high} positive. The {'most' if all(better) else 'best'} that each metric "
+        f"can reach: {'; '.join(phrases)}. "
         f"{'Each can be reached alone, but not all together. ' if each else ''}"
         "Ask for less, or change the bounds on the number of positives."
     )
@@ -783,10 +805,13 @@ def infeasible_problem(
 
     The message starts with the name of the problem and a colon.
     """
+    cure = (
+        " To allow no positives in these problems, count 0/0 as 1 in the metrics of "
+        "`at_least`, for example {bestcut.metrics.Precision(zero_division=1.0): 0.9}."
+    )
     error = InfeasibleError(
-        f"{called}: {refusal} This happens in {unmet} of {count} problems. To allow no "
-        "positives in these problems, count 0/0 as 1 in the metrics of `at_least`, for "
-        "example {bestcut.metrics.Precision(zero_division=1.0): 0.9}."
+        f"{called}: {refusal} This happens in {unmet} of {count} problems."
+        f"{cure if '`at_least`' in str(refusal) else ''}"
     )
     error.problem = problem
     return error
@@ -799,7 +824,7 @@ def infeasible_cut(refusal: str) -> InfeasibleError:
     )
     return InfeasibleError(
         f"{told} The draws rank the instances differently, so it is not known whether "
-        "another prediction satisfies `at_least`."
+        "another prediction does."
     )
 
 
@@ -812,6 +837,19 @@ def solver_of_draws(solver: str) -> SolverMismatchError:
 
 
 # --- guarantees ----------------------------------------------------------------------
+
+
+def guaranteed_loss(metric: str) -> ValueError:
+    """Return the refusal of a promise for a loss."""
+    cure = {
+        "false_positive_rate": "Ask for a specificity of at least 1 minus it.",
+        "false_negative_rate": "Ask for a recall of at least 1 minus it.",
+    }
+    own = "Constrain its negative, made with `bestcut.metrics.from_counts`."
+    return ValueError(
+        f"`at_least` must hold scores, which are better when larger; {metric!r} is a "
+        f"loss. {cure.get(metric, own)}"
+    )
 
 
 def not_conditions(at_least: Any) -> TypeError:
@@ -1068,16 +1106,16 @@ def same_names(names: Any) -> ValueError:
     )
 
 
-def unknown_class(labels: Any, unknown: BoolArray, names: Any) -> ValueError:
-    """Return the refusal of a prediction that is not a class."""
+def unknown_class(name: str, labels: Any, unknown: BoolArray, names: Any) -> ValueError:
+    """Return the refusal of a prediction or a label that is not a class."""
     at = int(np.argmax(unknown))
     first = labels.tolist()[at]
     known = ", ".join(repr(x) for x in names[:6].tolist())
     more = ", ..." if names.size > 6 else ""
     return ValueError(
-        f"`y_pred` must hold classes; y_pred[{at}] = {_shown(first)} is not one of "
-        f"{known}{more}. Pass the names of the classes as `classes`, or predict column "
-        "indices."
+        f"`{name}` must hold classes; {name}[{at}] = {_shown(first)} is not one of "
+        f"{known}{more}. Pass the names of the classes as `classes`, or column indices "
+        f"as `{name}`."
     )
 
 

@@ -184,6 +184,13 @@ def check_labels(
     return array.astype(np.bool_)
 
 
+def check_outcomes(y_true: Any, y_pred: Any) -> tuple[BoolArray, BoolArray]:
+    """Return what n instances turned out to be, and what was predicted for them."""
+    n = np.shape(y_true)[0] if np.ndim(y_true) else 1
+    truth = check_labels(y_true, n, name="y_true", of="y_true")
+    return truth, check_labels(y_pred, n, of="y_true")
+
+
 def check_label_matrix(
     values: Any, shape: tuple[int, ...] | None, *, name: str = "y_pred"
 ) -> BoolArray:

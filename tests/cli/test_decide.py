@@ -119,6 +119,22 @@ def test_the_strictest_of_repeated_conditions_holds(folder):
         assert marks.sum() == one.n_positive < 10
 
 
+def test_a_loss_is_kept_down(folder):
+    options = ["--at-most", "fpr=0.1", "--at-most", "fnr=0.9@80%"]
+    marks, facts = decided("--metric", "recall", *options)
+    wanted = {"fpr": 0.1, "fnr": bestcut.goals.Certain(0.9, probability=0.8)}
+    one = bestcut.decide(PROBABILITIES, "recall", at_most=wanted)
+    np.testing.assert_array_equal(marks, one.labels)
+    below, surely = facts["conditions"]
+    assert below["at_most"] == 0.1 >= below["reached"]
+    assert surely["at_least"] == 0.8 <= surely["reached"]
+    assert surely["what"] == "P(false_negative_rate <= 0.9)"
+    run = call("decide", "scores.csv", "--proba", "p", *options, "--summary-only")
+    assert f"{below['reached']:.4g} (at most 0.1)" in run.stdout
+    run = call("decide", "scores.csv", "--proba", "p", "--at-most", "f1=0.5")
+    assert "--at-most must hold losses" in complaint(run)
+
+
 @pytest.mark.parametrize(
     ("text", "goal"),
     [

@@ -68,6 +68,9 @@ def test_known_probabilities_take_goals_and_conditions_too(tmp_path):
     one = bestcut.decide(p, "recall", at_least=wanted)
     assert found.n_positive == one.n_positive == 2
     assert found.score_threshold is None
+    kept = bestcut.decide_file(*files, y_proba="p", metric="tpr", at_most={"fpr": 0.1})
+    same = bestcut.decide(p, "tpr", at_most={"fpr": 0.1})
+    assert kept.n_positive == same.n_positive < 5
     plain = bestcut.decide_file(*files, y_proba="p")
     assert plain.goal == bestcut.goals.Mean()
     assert plain.goal_value == plain.expected_score

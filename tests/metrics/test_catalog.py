@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as sklearn_metrics
 
+import bestcut
 from bestcut import metrics
 from oracles import EPS, assert_near
 from oracles.definitions import DEFINITIONS, LOSSES
@@ -313,7 +314,7 @@ def test_metrics_that_differ_are_not_equal():
         metrics.Jaccard(zero_division=1.0),
         metrics.BalancedAccuracy("drop"),
     }
-    assert len(distinct) == len(metrics.names(aliases=False)) + 3
+    assert len(distinct) == len(NAMES) + 3
     assert metrics.Jaccard() != metrics.Precision()
     assert metrics.FBeta(2) == metrics.FBeta(2.0)
 
@@ -335,12 +336,53 @@ def test_names_are_sorted_and_get_finds_each():
         assert metrics.get(metric) is metric
 
 
-def test_without_aliases_every_metric_is_there_once_by_its_own_name():
-    own = metrics.names(aliases=False)
-    assert own == sorted(metrics.get(name).name for name in own)
-    assert len({metrics.get(name) for name in own}) == len(own)
-    assert set(NAMES) - set(own) == {"dice"}
-    assert metrics.get("dice") is metrics.get("f1")
+def test_every_metric_is_there_once_by_its_own_name():
+    assert sorted(metrics.get(name).name for name in NAMES) == NAMES
+    assert len({metrics.get(name) for name in NAMES}) == len(NAMES)
+
+
+ALIASES = {
+    "dice": "f1",
+    "fnr": "false_negative_rate",
+    "fpr": "false_positive_rate",
+    "npv": "negative_predictive_value",
+    "ppv": "precision",
+    "sensitivity": "recall",
+    "tnr": "specificity",
+    "tpr": "recall",
+}
+
+
+def test_the_names_that_people_know_are_aliases():
+    assert metrics.names(aliases=True) == sorted([*NAMES, *ALIASES])
+    for alias, name in ALIASES.items():
+        assert metrics.get(alias) is metrics.get(name)
+
+
+def test_the_rates_of_errors_are_losses_and_complements():
+    for loss, score in (("fpr", "tnr"), ("fnr", "tpr")):
+        assert not metrics.get(loss).greater_is_better
+        at = {"tp": 3, "n_pred": 4, "n_pos": 5, "n": 13}
+        both = metrics.get(loss)(**at) + metrics.get(score)(**at)
+        assert both == 1.0
+
+
+@pytest.mark.parametrize(
+    "formula", ["tp/(tp+fp+fn)", "tp", " 2*tp / n ", "sqrt(tp*tn)", "-fp"]
+)
+def test_a_formula_is_a_metric(formula):
+    assert metrics.get(formula) == metrics.from_expression(formula)
+    labels = bestcut.decide([0.9, 0.4, 0.2], formula).labels
+    assert labels[0] == (formula != "-fp")
+
+
+@pytest.mark.parametrize(
+    ("formula", "holds"), [("tp/(tp+x)", "'x'"), ("tp.__class__", "'tp.__class__'")]
+)
+def test_a_formula_is_never_run(formula, holds):
+    with pytest.raises(metrics.ExpressionError, match="is not allowed") as error:
+        metrics.get(formula)
+    assert f"holds {holds}" in str(error.value)
 
 
 def test_changing_the_list_of_names_changes_nothing():
@@ -394,7 +436,8 @@ def test_f_and_no_beta_is_no_name(given, message):
         ("matthews_corrcoef", "mcc"),
         ("kappa", "cohen_kappa"),
         ("PPV", "precision"),
-        ("sensitivity", "recall"),
+        ("Sensitivity", "recall"),
+        ("fall-out", "false_positive_rate"),
         ("TPR", "recall"),
         ("TNR", "specificity"),
         ("Youden", "informedness"),

@@ -66,7 +66,6 @@ def rounding_of_shares(name):
 # On cells, on shares (u, v, p), on rates.
 FORMS = {
     "f1": f_beta_forms(1.0),
-    "dice": f_beta_forms(1.0),
     "f2": f_beta_forms(2.0),
     "f0.5": f_beta_forms(0.5),
     "jaccard": (
@@ -123,6 +122,21 @@ FORMS = {
         lambda tp, fp, fn, tn: tn / (fp + tn),
         lambda u, v, p: (1 - v - p + u) / (1 - p),
         lambda r, s, p: s,
+    ),
+    "false_positive_rate": (
+        lambda tp, fp, fn, tn: fp / (fp + tn),
+        lambda u, v, p: (v - u) / (1 - p),
+        lambda r, s, p: 1 - s,
+    ),
+    "false_negative_rate": (
+        lambda tp, fp, fn, tn: fn / (fn + tp),
+        lambda u, v, p: (p - u) / p,
+        lambda r, s, p: 1 - r,
+    ),
+    "negative_predictive_value": (
+        lambda tp, fp, fn, tn: tn / (tn + fn),
+        lambda u, v, p: (1 - v - p + u) / (1 - v),
+        lambda r, s, p: (1 - p) * s / (1 - share_predicted(r, s, p)),
     ),
     "informedness": (
         lambda tp, fp, fn, tn: tp / (tp + fn) - fp / (fp + tn),
@@ -208,6 +222,9 @@ ONE_RULE = [
     "precision",
     "recall",
     "specificity",
+    "false_positive_rate",
+    "false_negative_rate",
+    "negative_predictive_value",
     "mcc",
     "cohen_kappa",
 ]

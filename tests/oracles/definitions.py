@@ -69,6 +69,14 @@ def negative_predictive_value(tp, fp, fn, tn, zero_division):
     return rate(tn, fn, zero_division)
 
 
+def false_positive_rate(tp, fp, fn, tn, zero_division):
+    return rate(fp, tn, zero_division)
+
+
+def false_negative_rate(tp, fp, fn, tn, zero_division):
+    return rate(fn, tp, zero_division)
+
+
 def balanced_accuracy(tp, fp, fn, tn, zero_division):
     if zero_division == "drop":  # the mean of the rates that exist, 0 if none does
         rates = [rate(a, b, None) for a, b in ((tp, fn), (tn, fp)) if a + b]
@@ -135,10 +143,11 @@ DEFINITIONS: dict[str, Definition] = {
     "accuracy": accuracy,
     "balanced_accuracy": balanced_accuracy,
     "cohen_kappa": cohen_kappa,
-    "dice": f_beta(Fraction(1)),
     "f0.5": f_beta(Fraction(1, 2)),
     "f1": f_beta(Fraction(1)),
     "f2": f_beta(Fraction(2)),
+    "false_negative_rate": false_negative_rate,
+    "false_positive_rate": false_positive_rate,
     "fowlkes_mallows": fowlkes_mallows,
     "gmean": gmean,
     "hmean": hmean,
@@ -146,6 +155,7 @@ DEFINITIONS: dict[str, Definition] = {
     "jaccard": jaccard,
     "markedness": markedness,
     "mcc": mcc,
+    "negative_predictive_value": negative_predictive_value,
     "precision": precision,
     "qmean": qmean,
     "qmean_sqrt": qmean_sqrt,
@@ -154,4 +164,6 @@ DEFINITIONS: dict[str, Definition] = {
     "squared_count_error": squared_count_error,
 }
 
-LOSSES = frozenset({"squared_count_error"})
+LOSSES = frozenset(
+    {"false_negative_rate", "false_positive_rate", "squared_count_error"}
+)

@@ -91,6 +91,7 @@ CONDITIONS = {
     "expected": {"at_least": {"precision": 0.6}},
     "both": {"max_positives": 9, "at_least": {"precision": 0.5}},
     "sure": {"at_least": {"precision": bestcut.goals.Certain(0.5, probability=0.8)}},
+    "rate": {"at_most": {"fpr": 0.2}},
     "several": {"at_least": {"recall": [0.2, 0.3], "accuracy": 0.5}},
 }
 
@@ -123,6 +124,8 @@ def test_it_is_said_which_cuts_are_allowed(given):
                     holds &= reached >= floor.probability
                 else:
                     holds &= score.mean >= floor
+        for name, most_of_it in given.get("at_most", {}).items():
+            holds &= bestcut.expected_score(P, labels, name) <= most_of_it
         assert report.cuts.allowed[k] == holds
 
 

@@ -99,6 +99,40 @@ class Guarantee:
             return None
         return _labels_needed(self._pool, 1.0 - self.probability, self._conditions)
 
+    def realised(self, y_true: Any) -> dict[str, float]:
+        """Return what the set scored, once the labels of the new rows are known.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            The true labels of the new rows, 0 and 1 or booleans.
+
+        Returns
+        -------
+        dict of str to float
+            The score of each metric in `at_least`, which was promised to be at least
+            ``lower`` with the given probability.
+
+        Raises
+        ------
+        ValueError
+            If there is not one label of 0 or 1 for each new row.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> y, scores = [0, 1] * 100, [0.2, 0.8] * 100
+        >>> found = bestcut.guarantee(y, scores, [0.1, 0.8, 0.9], {"precision": 0.5})
+        >>> found.realised([0, 1, 1])
+        {'precision': 1.0}
+        """
+        n = len(self.labels)
+        truth = check_labels(y_true, n, name="y_true", of="new_scores")
+        return {
+            metric.name: metric.realised(truth, self.labels)
+            for metric in self._conditions.floors
+        }
+
     @property
     def verdict(self) -> str:
         """The outcome in words."""
@@ -272,7 +306,7 @@ class _Conditions:
             called = f"at_least[{metric.name!r}]"
             check_floor(floor, name=called, bound=metric.bound)
             if not metric.greater_is_better:
-                raise errors.constrained_loss(metric.name)
+                raise errors.guaranteed_loss(metric.name)
             if not moves_never_hurt(metric, n, (_FP_TO_TP, _FN_TO_TN)):
                 raise errors.not_monotone(metric.name, n)
             self.floors[metric] = max(float(floor), self.floors.get(metric, -np.inf))

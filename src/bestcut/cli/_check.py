@@ -25,7 +25,7 @@ def check(ctx: click.Context, formula: str, as_json: bool) -> None:
     Example:
       bestcut check "tp / (tp + 0.5 * (fp + fn))"
     """
-    metric = metric_of(formula, is_formula=True)
+    metric = metric_of(formula)
     found = bestcut.check_metric(metric)
     if as_json:
         verdict = {

@@ -76,7 +76,7 @@ def compare(
         --threshold 0.3
     """
     if metric is None:
-        metric = [parse_metric(name) for name in bestcut.metrics.names(aliases=False)]
+        metric = [parse_metric(name) for name in bestcut.metrics.names()]
     source = open_source(file, kind)
     if labelled is None:
         p: Any = source.probabilities(proba)

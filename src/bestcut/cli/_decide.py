@@ -12,6 +12,7 @@ from bestcut.cli._classes import SEVERAL, check_together, decide_several
 from bestcut.cli._groups import decide_groups
 from bestcut.cli._options import (
     at_least_option,
+    at_most_option,
     conditions_of,
     file_argument,
     format_option,
@@ -92,6 +93,7 @@ LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
 )
 @max_positives_option
 @at_least_option
+@at_most_option
 @click.option(
     "--goal",
     default="mean",
@@ -130,6 +132,7 @@ def decide(
     min_positives: int,
     max_positives: int | None,
     at_least: list[tuple[Metric, float | Certain]],
+    at_most: list[tuple[Metric, float | Certain]],
     goal: Goal,
     collect: str | None,
     none_beside: bool,
@@ -179,6 +182,7 @@ def decide(
         "--min-positives": min_positives or None,
         "--max-positives": max_positives,
         "--at-least": at_least or None,
+        "--at-most": at_most or None,
         "--goal": None if goal == Mean() else goal,
         "--calibrate": labelled,
         "--collect": collect,
@@ -197,6 +201,7 @@ def decide(
     asked: dict[str, Any] = {
         "goal": goal,
         "at_least": conditions_of(at_least),
+        "at_most": conditions_of(at_most),
         "min_positives": min_positives,
         "max_positives": max_positives,
     }
@@ -249,6 +254,7 @@ def _decide_all(
         labelled is not None
         or isinstance(settings["metric"], RowUtility)
         or asked["at_least"]
+        or asked["at_most"]
         or asked["goal"] != Mean()
     )
     if source.is_larger_than(LARGE) and not in_one_piece:

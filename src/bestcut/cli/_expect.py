@@ -23,7 +23,7 @@ from bestcut.cli._options import (
 )
 from bestcut.cli._printing import print_json, print_table, print_text, shown_score
 from bestcut.files.sources import open_source, steps
-from bestcut.metrics import AnyMetric, Metric, RowUtility, Worth
+from bestcut.metrics import AnyMetric, Metric, Worth
 
 MOST_CHECKED = 100_000  # checking so many labels of calibrated scores takes 30 seconds
 _NO_SCORES = ("metric", "p_value")
@@ -139,14 +139,6 @@ def _expected(
         row["std_labels"] = score.std_labels
         row["std_calibration"] = score.std_calibration
     if truth is not None:
-        row["realised"] = _realised(truth, labels, metric)
+        row["realised"] = metric.realised(truth, labels)
         row["p_value"] = score.surprise(row["realised"]).p_value
     return row
-
-
-def _realised(truth: BoolArray, labels: BoolArray, metric: AnyMetric) -> float:
-    """Return what predictions did score."""
-    if isinstance(metric, RowUtility):
-        return metric.realised(truth, labels)
-    counts = (truth & labels).sum(), labels.sum(), truth.sum(), truth.size
-    return float(metric(*map(float, counts)))

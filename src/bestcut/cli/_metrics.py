@@ -14,7 +14,7 @@ from bestcut.cli._printing import print_table
 @click.command()
 def metrics() -> None:
     """List the metrics that are known by name."""
-    names = bestcut.metrics.names()
+    names = bestcut.metrics.names(aliases=True)
     print_table(["name", "what it is"], [[name, _described(name)] for name in names])
 
 

@@ -20,7 +20,6 @@ from bestcut.metrics import (
     Metric,
     RowUtility,
     Worth,
-    from_expression,
 )
 
 _ZERO_DIVISION = "bestcut.zero_division"
@@ -30,20 +29,10 @@ _GOALS: dict[str, Callable[[float], Goal]] = {
 }
 
 
-def metric_of(text: str, *, is_formula: bool = False) -> Metric:
-    """Return a metric by its name, or from a formula, with the --zero-division.
-
-    A text that is not the name of a metric is read as a formula if it looks like one,
-    or if `is_formula`. Otherwise it is refused as an unknown name.
-    """
+def metric_of(text: str) -> Metric:
+    """Return a metric by its name, or from a formula, with the --zero-division."""
+    metric = bestcut.metrics.get(text)
     zero_division = click.get_current_context().meta.get(_ZERO_DIVISION)
-    try:
-        metric = bestcut.metrics.get(text)
-    except ValueError:
-        looks_so = set(text) & set("+-*/(") or text in ("tp", "fp", "fn", "tn")
-        if not (is_formula or looks_so):
-            raise
-        return from_expression(text, zero_division=zero_division or 0.0)
     if zero_division is None or not hasattr(metric, "zero_division"):
         return metric
     return replace(metric, zero_division=zero_division)  # type: ignore[type-var]
@@ -222,7 +211,7 @@ def complete_metrics(
 ) -> list[str]:
     """Return the names to which the shell may complete the last one of a list."""
     done, comma, begun = incomplete.rpartition(",")
-    names = bestcut.metrics.names()
+    names = bestcut.metrics.names(aliases=True)
     return [done + comma + name for name in names if name.startswith(begun)]
 
 
@@ -260,6 +249,13 @@ at_least_option = click.option(
     callback=parsed_by(parse_floor),
     help="Least expected value of another metric, or with @PROBABILITY the least "
     "value that it must reach with this probability; may be repeated.",
+)
+at_most_option = click.option(
+    "--at-most",
+    multiple=True,
+    metavar="METRIC=NUMBER[@PROBABILITY]",
+    callback=parsed_by(parse_floor),
+    help="The same for a loss, such as false_positive_rate=0.05: its largest value.",
 )
 max_positives_option = click.option(
     "--max-positives", type=click.IntRange(0), help="Most rows to predict positive."

@@ -61,7 +61,11 @@ def facts_of_one(
         facts["goal_value"] = one.goal_value
     if one.conditions:
         facts["conditions"] = [
-            {"what": x.describe(), "at_least": x.asked, "reached": x.reached}
+            {
+                "what": x.describe(),
+                x.direction.replace(" ", "_"): x.asked,
+                "reached": x.reached,
+            }
             for x in one.conditions
         ]
     if labelled is not None:
@@ -160,8 +164,9 @@ def print_facts(
             text = shown_score(value, metric) if key in scores else _shown(value)
             echo(f"{name + ':':<22} {text}", err=err)
     for one in conditions:
-        reached, asked = _shown(one["reached"]), _shown(one["at_least"])
-        echo(f"{one['what'] + ':':<22} {reached} (at least {asked})", err=err)
+        least = "at_least" if "at_least" in one else "at_most"
+        bound = f"{least.replace('_', ' ')} {_shown(one[least])}"
+        echo(f"{one['what'] + ':':<22} {_shown(one['reached'])} ({bound})", err=err)
     if each:
         head = [name.replace("_", " ") for name in each[0]]
         rows = [
@@ -239,12 +244,17 @@ def _is_sum(metric: AnyMetric) -> bool:
     return isinstance(metric, RowUtility) or is_linear(metric)
 
 
+_NOTHING = 1e-15  # the rounding of a score that is 0
+
+
 def shown_score(value: Any, metric: AnyMetric) -> str:
     """Return a score as people write it; sums over rows are written as money."""
     if isinstance(value, list):
         return " and ".join(shown_score(item, metric) for item in value)
     if isinstance(value, float) and _is_sum(metric) and (abs(value) >= 1 or not value):
         return f"{value:,.2f}"
+    if isinstance(value, float) and abs(value) < _NOTHING:
+        return "0"
     return _shown(value)
 
 

@@ -8,6 +8,7 @@ import click
 
 _OPTIONS = {
     "at_least": "--at-least",
+    "at_most": "--at-most",
     "collect": "--collect",
     "format": "--format",
     "goal": "--goal",

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 from bestcut.cli._calibrate import Labelled, calibrate_options
 from bestcut.cli._options import (
     at_least_option,
+    at_most_option,
     complete_metrics,
     conditions_of,
     file_argument,
@@ -56,6 +57,7 @@ from bestcut.metrics import LinearUtility, Metric
 )
 @max_positives_option
 @at_least_option
+@at_most_option
 @click.option(
     "--worth",
     metavar="FORMULA",
@@ -76,6 +78,7 @@ def report(
     label: str | None,
     max_positives: int | None,
     at_least: list[tuple[Metric, float | Certain]],
+    at_most: list[tuple[Metric, float | Certain]],
     worth: LinearUtility | None,
     title: str | None,
     output: str,
@@ -122,6 +125,7 @@ def report(
             also=[metric_of(name) for name in ALSO] if also is None else also,
             title=title,
             at_least=conditions_of(at_least),
+            at_most=conditions_of(at_most),
             max_positives=max_positives,
             worth=worth,
             y_true=labels,

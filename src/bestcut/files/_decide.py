@@ -33,6 +33,7 @@ def decide_file(
     calibration: Calibration | None = None,
     goal: Goal = _MEAN,
     at_least: Mapping[str | Metric, _Floor | Sequence[_Floor]] | None = None,
+    at_most: Mapping[str | Metric, _Floor | Sequence[_Floor]] | None = None,
     min_positives: int = 0,
     max_positives: int | None = None,
     name: str = "decision",
@@ -61,7 +62,7 @@ def decide_file(
         scores may then be any finite numbers. The decision averages over its draws.
     goal : Goal, default=Mean()
         What to maximise; as for `decide`.
-    at_least : mapping of str or Metric to float or Certain, optional
+    at_least, at_most : mapping of str or Metric to float or Certain, optional
         Conditions on other metrics; as for `decide`.
     min_positives, max_positives : int, optional
         Bounds on how many rows may be predicted positive.
@@ -87,7 +88,7 @@ def decide_file(
     SolverMismatchError
         If the metric does not satisfy the ranking principle.
     InfeasibleError
-        If no prediction satisfies `at_least`.
+        If no prediction satisfies `at_least` and `at_most`.
     ImportError
         If polars is not installed: ``pip install 'bestcut[files]'``.
 
@@ -108,7 +109,7 @@ def decide_file(
     The answer is that of `decide` on the whole column, up to ``error``. In CSV, TSV and
     NDJSON every other byte stays as it is; Parquet and IPC are written anew by polars.
     All scores, though not the rows, must be kept in memory for a callable that cannot
-    be followed, and also with `goal` or `at_least` (about 70 bytes a row) and with
+    be followed, and also with `goal` or conditions (about 70 bytes a row) and with
     `calibration` (about 450 bytes a row for 200 draws).
 
     Examples
@@ -174,7 +175,7 @@ def decide_file(
         "progress": progress,
     }
     notes: list[str] = []
-    if calibration is None and not at_least and goal == _MEAN:
+    if calibration is None and not (at_least or at_most) and goal == _MEAN:
         made = decide_source(source, target, kind, describe=_itself, **settings)
     else:
         made = decide_held(
@@ -185,7 +186,8 @@ def decide_file(
             calibration=calibration,
             warn=notes.append,
             goal=goal,
-            at_least=at_least or {},
+            at_least=at_least,
+            at_most=at_most,
             **settings,
         )
     for note in notes:

@@ -86,7 +86,8 @@ def decide_held(
     calibration: Calibration | None,
     warn: Callable[[str], None],
     goal: Goal,
-    at_least: Mapping[str | Metric, Any],
+    at_least: Mapping[str | Metric, Any] | None,
+    at_most: Mapping[str | Metric, Any] | None,
     **bounds: Any,
 ) -> T:
     """Decide with the scores in memory, and write the rows with the decisions.
@@ -95,7 +96,7 @@ def decide_held(
     ----------
     source, output, kind, proba, metric, name, progress, describe
         As for `decide_source`.
-    calibration, goal, at_least, **bounds
+    calibration, goal, at_least, at_most, **bounds
         As for `decide_file`.
     warn : callable
         Receives the sentences about doubtful calibrated scores.
@@ -110,7 +111,7 @@ def decide_held(
     with steps(progress) as step:
         scores, p = _held(source, proba, calibration, warn, step)
         step("Deciding", None)
-        one = decide(p, metric, goal=goal, at_least=at_least, **bounds)
+        one = decide(p, metric, goal=goal, at_least=at_least, at_most=at_most, **bounds)
         mean = p.mean if isinstance(p, UncertainProbabilities) else p
         given = None if calibration is None else scores
         description = describe(decision_in_memory(one, mean, given, output))

@@ -44,7 +44,7 @@ class FileDecision(Predicted):
         What was maximised, and its value; the expected score unless another goal was
         given.
     conditions : tuple of Condition
-        What `at_least` asked of other metrics, and what is reached of it.
+        What `at_least` and `at_most` asked of other metrics, and what is reached.
     bounds : (int, int)
         The least and the largest number of positives that was allowed.
     score_threshold : float or None

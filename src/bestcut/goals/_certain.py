@@ -15,12 +15,12 @@ class Certain:
 
     Use it as a value of `at_least` in `bestcut.decide`: the score of the batch must be
     at least `score` with at least this probability. A number in its place is the least
-    *expected* score.
+    *expected* score. In `at_most` it is a loss that must be at most `score`.
 
     Parameters
     ----------
     score : float
-        The least score.
+        The least score, or the largest loss.
     probability : float, default=0.95
         The probability with which it must be reached, strictly between 0 and 1.
 
@@ -33,7 +33,7 @@ class Certain:
 
     See Also
     --------
-    bestcut.decide : Takes it, in `at_least`.
+    bestcut.decide : Takes it, in `at_least` and `at_most`.
     bestcut.guarantee : A promise that rests on labels, not on probabilities.
     bestcut.goals.Condition : What a decision reaches of it.
 
@@ -66,11 +66,16 @@ class Condition:
     metric : Metric
         The other metric.
     wanted : float or Certain
-        Its least expected value, or its least value and with which probability.
+        Its least expected value, or its least value and with which probability; for a
+        loss the largest.
     reached : float
         The expected value, or the probability.
     asked : float
-        The least value of `reached`.
+        The least value of `reached`; the largest for the expected value of a loss.
+    direction : str
+        How `reached` must compare with `asked`: ``"at least"``, or ``"at most"``.
+    falls_short : bool
+        Whether `reached` is not what was asked, be it by rounding only.
 
     See Also
     --------
@@ -91,10 +96,23 @@ class Condition:
 
     @property
     def asked(self) -> float:
-        """The least value of `reached`."""
+        """The least value of `reached`, or the largest."""
         if isinstance(self.wanted, Certain):
             return float(self.wanted.probability)
         return self.wanted
+
+    @property
+    def direction(self) -> str:
+        """How `reached` must compare with `asked`."""
+        probable = isinstance(self.wanted, Certain)
+        return "at least" if probable or self.metric.greater_is_better else "at most"
+
+    @property
+    def falls_short(self) -> bool:
+        """Whether `reached` is not what was asked, be it by rounding only."""
+        if self.direction == "at most":
+            return self.reached > self.asked
+        return self.reached < self.asked
 
     def describe(self) -> str:
         """Return what `reached` is, in words.
@@ -105,7 +123,8 @@ class Condition:
             Such as "expected precision".
         """
         if isinstance(self.wanted, Certain):
-            return f"P({self.metric.name} >= {self.wanted.score:g})"
+            sign = ">=" if self.metric.greater_is_better else "<="
+            return f"P({self.metric.name} {sign} {self.wanted.score:g})"
         return f"expected {self.metric.name}"
 
     def shown(self) -> str:
@@ -116,7 +135,7 @@ class Condition:
         str
             Such as "0.766667 (at least 0.7)".
         """
-        return f"{self.reached:.6g} (at least {self.asked:g})"
+        return f"{self.reached:.6g} ({self.direction} {self.asked:g})"
 
     def __repr__(self) -> str:
         return f"{self.describe()} {self.shown()}"

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._types import CountArray, FloatArray
+from bestcut._types import CountArray, FloatArray, IndexArray
 from bestcut.goals import Goal
 from bestcut.many._average import PredictionSet
 from bestcut.many._drawn import DrawnSets
+from bestcut.many._realised import realised_by_axis, realised_by_group
 from bestcut.metrics import AnyMetric, Metric, RowUtility, get
 from bestcut.scores import ScoreDistribution
 from bestcut.search import gap_in_words
@@ -80,6 +82,45 @@ class Decisions:
     goal_value: FloatArray
     groups: NDArray[Any] | None
     _predictions: PredictionSet | DrawnSets = field(repr=False)
+    _problems: int | IndexArray = field(repr=False)  # an axis, or the group of each
+
+    def realised(
+        self, y_true: Any, metric: str | AnyMetric | None = None
+    ) -> FloatArray:
+        """Return what the labels of each problem scored, once labels are known.
+
+        Parameters
+        ----------
+        y_true : array-like or sparse matrix
+            The true labels, 0 and 1 or booleans, in the shape of the probabilities.
+        metric : str, Metric or RowUtility, optional
+            Another metric than the one the labels were chosen for.
+
+        Returns
+        -------
+        ndarray of float
+            For each problem, the score of which `expected_score` was the expected
+            value.
+
+        Raises
+        ------
+        ValueError
+            If labels have another shape or other values than 0 and 1, or the metric is
+            not known.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> some = bestcut.decide_each([[0.7, 0.2, 0.1], [0.3, 0.3, 0.05]], "f1")
+        >>> some.realised([[1, 0, 0], [0, 0, 1]])
+        array([1., 0.])
+        """
+        wanted = self.metric if metric is None else metric
+        chosen = wanted if isinstance(wanted, RowUtility) else get(wanted)
+        if isinstance(self._problems, np.ndarray):
+            count = self.n_positive.size
+            return realised_by_group(chosen, y_true, self.labels, self._problems, count)
+        return realised_by_axis(chosen, y_true, self.labels, self._problems)
 
     def distribution(self, metric: str | Metric | None = None) -> ScoreDistribution:
         """Return the distribution of the mean score over all problems.

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._decide import Decision, Wanted, check_floors, decide
+from bestcut._decide import Decision, Wanted, as_arguments, check_floors, decide
 from bestcut._errors import InfeasibleError
 from bestcut._tables import check_order, like
 from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
@@ -68,6 +68,7 @@ def decide_each(
     groups: Any = None,
     goal: Goal = _MEAN,
     at_least: Mapping[str | Metric, Wanted | Sequence[Wanted]] | None = None,
+    at_most: Mapping[str | Metric, Wanted | Sequence[Wanted]] | None = None,
     min_positives: Any = 0,
     max_positives: Any = None,
     n_jobs: int = 1,
@@ -94,7 +95,7 @@ def decide_each(
         The problem that each instance belongs to, in any order.
     goal : Goal, default=Mean()
         What to maximise in each problem; as for `decide`.
-    at_least : mapping of str or Metric to float or Certain, optional
+    at_least, at_most : mapping of str or Metric to float or Certain, optional
         Conditions on other metrics in each problem; as for `decide`.
     min_positives, max_positives : int or array-like of int, optional
         Bounds on the number of positives in each problem: one for all, or one for each,
@@ -115,11 +116,11 @@ def decide_each(
     InvalidProbabilityError
         If a probability is NaN or outside [0, 1].
     SolverMismatchError
-        If the metric or a metric in `at_least` does not satisfy the ranking principle.
+        If the metric or one of a condition does not satisfy the ranking principle.
     InfeasibleError
-        If some problem has no prediction that satisfies `at_least`; ``problem`` is the
-        first such problem. The precision of a problem without predicted positives is
-        0/0, which counts as 0; with
+        If some problem has no prediction that satisfies the conditions; ``problem`` is
+        the first such problem. The precision of a problem without predicted positives
+        is 0/0, which counts as 0; with
         ``{bestcut.metrics.Precision(zero_division=1.0): 0.9}`` it counts as 1, which
         satisfies any condition.
     ValueError
@@ -157,11 +158,11 @@ def decide_each(
     if axis not in (0, 1):
         raise errors.not_an_axis(axis)
     check_order(y_proba=y_proba, groups=groups)
-    bounds = min_positives, max_positives
-    wanted, floors = check_goal(goal), check_floors(at_least)
+    axis, bounds = int(axis), (min_positives, max_positives)
+    wanted, floors = check_goal(goal), check_floors(at_least, at_most)
     if isinstance(metric, RowUtility):
         if wanted != _MEAN or floors:
-            argument = "goal" if wanted != _MEAN else "at_least"
+            argument = "goal" if wanted != _MEAN else next(iter(as_arguments(floors)))
             raise errors.only_mean_of_rows(argument=argument)
         return _decide_rows(y_proba, metric, axis, groups, bounds)
     task = Task(get(metric), wanted, floors)
@@ -183,7 +184,7 @@ def decide_each(
     labels = problems.labels
     predictions = PredictionSet.of_rows(problems.p, labels)
     labels = like(y_proba, labels if axis == 1 else labels.T)
-    return solved.decisions(labels, task, predictions)
+    return solved.decisions(labels, task, predictions, axis)
 
 
 @dataclass(frozen=True)
@@ -207,7 +208,7 @@ class Task:
             p,
             self.metric,
             goal=self.goal,
-            at_least=self.floors,
+            **as_arguments(self.floors),
             min_positives=min(low, n),
             max_positives=min(high, n),
         )
@@ -270,6 +271,7 @@ def _decide_rows(
         goal_value=found.expected_score,
         groups=names,
         _predictions=predictions,
+        _problems=axis if names is None else member_of,
     )
 
 
@@ -290,7 +292,7 @@ def _decide_groups(
     labels = np.empty(p.size, dtype=np.bool_)
     labels[order] = problems.labels
     predictions = PredictionSet(problems.p, problems.labels, problems.sizes)
-    return solved.decisions(like(y_proba, labels), task, predictions, names)
+    return solved.decisions(like(y_proba, labels), task, predictions, member_of, names)
 
 
 def _decide_drawn_groups(
@@ -323,6 +325,7 @@ def _decide_drawn_groups(
         goal_value=found.numbers("goal_value"),
         groups=names,
         _predictions=predictions,
+        _problems=member_of,
     )
 
 
@@ -418,7 +421,7 @@ def _decide_sparse(
     predictions = PredictionSet(p, problems.labels, problems.sizes, problems.total)
     matrix.data = problems.labels.copy()
     matrix.eliminate_zeros()
-    return solved.decisions(matrix, task, predictions)
+    return solved.decisions(matrix, task, predictions, axis)
 
 
 def _decide(
@@ -556,6 +559,7 @@ class _Answers:
         labels: Any,
         task: Task,
         predictions: PredictionSet,
+        problems: int | IndexArray,
         groups: NDArray[Any] | None = None,
     ) -> Decisions:
         return Decisions(
@@ -571,6 +575,7 @@ class _Answers:
             goal_value=self.goal_value,
             groups=groups,
             _predictions=predictions,
+            _problems=problems,
         )
 
 
@@ -589,11 +594,11 @@ def _together(
     sign = task.metric.sign
     k = np.arange(curves.shape[0])[:, None]
     allowed = (low <= k) & (k <= high)
-    for kernel, wanted in zip(kernels[1:], task.floors.values(), strict=True):
+    for kernel, (metric, wanted) in zip(kernels[1:], task.floors.items(), strict=True):
         value, wrong = kernel.curves(eta)
         # A value that may be enough, given its error, is enough.
-        floor = max(x for x in wanted if not isinstance(x, Certain))
-        allowed &= value >= floor - wrong
+        least = max(metric.sign * x for x in wanted if not isinstance(x, Certain))
+        allowed &= metric.sign * value >= least - wrong
     if not allowed.all():
         curves = np.where(allowed, curves, -sign * np.inf)
     # Of cuts that differ by rounding only, which depends on what else is in the block,

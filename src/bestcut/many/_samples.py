@@ -25,7 +25,12 @@ import numpy as np
 
 from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
-from bestcut._validation import check_bounds, check_label_matrix, check_weights
+from bestcut._validation import (
+    check_bounds,
+    check_label_matrix,
+    check_labels,
+    check_weights,
+)
 from bestcut.metrics import Affine, Metric, get, is_affine, names, ratio
 
 _TOGETHER = 256  # cuts whose gains are kept at a time
@@ -63,6 +68,39 @@ class SampledDecision:
     n_positive: int
     expected_score: float
     metric: Metric
+
+    def realised(self, y_true: Any, metric: str | Metric | None = None) -> float:
+        """Return what `labels` scored, once it is known what they should have been.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            The true labels, 0 and 1 or booleans, in the order of the probabilities.
+        metric : str or Metric, optional
+            Another metric than the one the labels were chosen for.
+
+        Returns
+        -------
+        float
+            The score, of which `expected_score` was the expected value.
+
+        Raises
+        ------
+        ValueError
+            If there is not one label of 0 or 1 for each entry, or the metric is not
+            known.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> draws = [[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 1], [0, 0, 1]]
+        >>> bestcut.decide_samples(draws, "f1").realised([1, 1, 0])
+        0.8
+        """
+        chosen = self.metric if metric is None else metric
+        n = self.labels.size
+        truth = check_labels(y_true, n, name="y_true", of="labels")
+        return get(chosen).realised(truth, self.labels)
 
     def __repr__(self) -> str:
         return (

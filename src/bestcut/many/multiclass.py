@@ -102,6 +102,8 @@ class MulticlassDecision:
     classes: NDArray[Any]
     _rule: RowRule = field(repr=False)
     _source: Any = field(repr=False)
+    _share: FloatArray = field(repr=False)  # of each class in the average
+    _hit: float = field(default=0.0, repr=False)  # what `also` adds for a right row
     _are_means_of_draws: bool = field(default=False, repr=False)
 
     def rule(self) -> RowRule:
@@ -142,6 +144,46 @@ class MulticlassDecision:
                 stacklevel=2,
             )
         return ScoreDistribution(self._source, self.metric)
+
+    def realised(self, y_true: Any) -> float:
+        """Return what `labels` scored, once it is known what they should have been.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (rows,)
+            The true class of each row: its index, or its name from `classes`.
+
+        Returns
+        -------
+        float
+            The average score, of which `expected_score` was the expected value.
+
+        Raises
+        ------
+        ValueError
+            If there is not one of the classes for each row.
+
+        Examples
+        --------
+        >>> from bestcut import multiclass
+        >>> P = [[0.6, 0.3, 0.1], [0.5, 0.2, 0.3], [0.5, 0.4, 0.1], [0.9, 0.1, 0.0]]
+        >>> decision = multiclass.decide(P, classes=["cat", "dog", "owl"])
+        >>> decision.labels.tolist()
+        ['cat', 'owl', 'dog', 'cat']
+        >>> round(decision.realised(["cat", "owl", "cat", "cat"]), 3)
+        0.6
+        """
+        rows, count = len(self.labels), self.classes.size
+        truth = _check_predictions(y_true, self.classes, rows, name="y_true")
+        taken = _check_predictions(self.labels, self.classes, rows)
+        right = taken[truth == taken]
+        if self.average == "micro":
+            return float(self.metric(right.size, rows, rows, rows * count))
+        tp, n_pred, n_pos = (
+            np.bincount(x, minlength=count) for x in (right, taken, truth)
+        )
+        average = float(self._share @ self.metric(tp, n_pred, n_pos, rows))
+        return average + self.metric.sign * self._hit * float(right.size)
 
     def __repr__(self) -> str:
         return (
@@ -257,6 +299,8 @@ def decide(
         classes=names,
         _rule=RowRule(found.slope, found.cost, (1, 1), names),
         _source=DrawnClasses(_dense(given), column, share, expected, error),
+        _share=share,
+        _hit=extra,
     )
 
 
@@ -372,7 +416,7 @@ def _source_of(
     p = _dense(_check_probabilities(y_proba))
     names = _check_names(classes, p.shape[1])
     share = check_class_weights(weights, p.shape[1])
-    check_order(P=P, y_pred=y_pred)
+    check_order(y_proba=y_proba, y_pred=y_pred)
     column = _check_predictions(y_pred, names, p.shape[0])
     if classes is None:
         _refuse_names_as_indices(column, p)
@@ -411,6 +455,7 @@ def _decide_micro(
         classes=names,
         _rule=RowRule(ones, np.zeros(count), (1, 1), names),
         _source=source,
+        _share=ones / count,
     )
 
 
@@ -450,16 +495,18 @@ def _check_names(classes: Any, count: int) -> NDArray[Any]:
     return names
 
 
-def _check_predictions(y_pred: Any, names: NDArray[Any], rows: int) -> Any:
+def _check_predictions(
+    y_pred: Any, names: NDArray[Any], rows: int, *, name: str = "y_pred"
+) -> Any:
     """Return the column of each prediction."""
     labels = np.asarray(y_pred)
     if labels.shape != (rows,):
-        raise errors.wrong_length(name="y_pred", n=rows, shape=labels.shape)
+        raise errors.wrong_length(name=name, n=rows, shape=labels.shape)
     where = {name: j for j, name in enumerate(names.tolist())}
     column = np.array([where.get(x, -1) for x in labels.tolist()], dtype=np.intp)
     unknown = column < 0
     if np.any(unknown):
-        raise errors.unknown_class(labels, unknown, names)
+        raise errors.unknown_class(name, labels, unknown, names)
     return column
 
 

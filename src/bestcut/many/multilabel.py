@@ -39,10 +39,11 @@ from bestcut.many._budgets import check_class_weights, check_per_row, extra_wort
 from bestcut.many._drawn import DrawnMatrix, columns_of_draws
 from bestcut.many._each import ONE_BY_ONE, Task, decide_drawn, decide_each
 from bestcut.many._matrix import check_rows, entries_of
+from bestcut.many._realised import realised_by_axis
 from bestcut.many._row_choice import Budgets
 from bestcut.many._rule import RowRule, labels_of
 from bestcut.many._scope import assignment_scope
-from bestcut.metrics import Metric, get, require_ranking
+from bestcut.metrics import LinearUtility, Metric, get, require_ranking
 from bestcut.scores import MixedPrediction, Prediction, ScoreDistribution
 from bestcut.search import gap_in_words
 
@@ -55,6 +56,7 @@ __all__ = [
 ]
 
 _AVERAGES = ("samples", "macro", "micro")
+_RIGHT = LinearUtility(tp=1.0)  # how many predicted labels are right
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -105,6 +107,8 @@ class MultilabelDecision:
     metric: Metric
     average: str
     _rule: RowRule | None = field(default=None, repr=False)
+    _share: FloatArray | None = field(default=None, repr=False)  # of each column
+    _hit: float = field(default=0.0, repr=False)  # what `also` adds for a right label
 
     def rule(self) -> RowRule:
         """Return the rule that decides new rows one by one; it needs `per_row`.
@@ -123,6 +127,41 @@ class MultilabelDecision:
         if self._rule is None:
             raise errors.no_rule()
         return self._rule
+
+    def realised(self, y_true: Any) -> float:
+        """Return what `labels` scored, once it is known what they should have been.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (rows, columns) or sparse matrix
+            The true labels, 0 and 1 or booleans.
+
+        Returns
+        -------
+        float
+            The average score, of which `expected_score` was the expected value.
+
+        Raises
+        ------
+        ValueError
+            If labels have another shape or other values than 0 and 1.
+
+        Examples
+        --------
+        >>> from bestcut import multilabel
+        >>> decision = multilabel.decide([[0.7, 0.2, 0.1], [0.3, 0.3, 0.05]])
+        >>> decision.labels.tolist()
+        [[True, False, False], [True, True, False]]
+        >>> round(decision.realised([[1, 0, 0], [0, 1, 0]]), 3)
+        0.833
+        """
+        axis = {"samples": 1, "macro": 0, "micro": None}[self.average]
+        each = np.ravel(realised_by_axis(self.metric, y_true, self.labels, axis))
+        if not each.size:
+            return float("nan")
+        average = float(np.average(each, weights=self._share))
+        right = float(realised_by_axis(_RIGHT, y_true, self.labels, None))
+        return average + self.metric.sign * self._hit * right
 
     @property
     def _n_positive(self) -> int:
@@ -315,6 +354,8 @@ def _decide_rows(
         metric=metric,
         average=average,
         _rule=RowRule(slope, cost, (low, high)),
+        _share=share,
+        _hit=extra,
     )
 
 

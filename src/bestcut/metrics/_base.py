@@ -19,7 +19,7 @@ import numpy as np
 
 from bestcut._errors import denominator_with_tp
 from bestcut._types import EPS, FloatArray
-from bestcut._validation import check_counts, check_real_array
+from bestcut._validation import check_counts, check_outcomes, check_real_array
 
 Coefficients = tuple[float, float, float, float]
 
@@ -319,6 +319,34 @@ class Metric(ABC):
         """
         counts = check_counts(tp, n_pred, n_pos, n)
         return np.asarray(self.score(*counts), dtype=np.float64)[()]
+
+    def realised(self, y_true: Any, y_pred: Any) -> float:
+        """Return what predictions scored, once labels are known.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n,)
+            Labels and predictions, 0 and 1 or booleans.
+
+        Returns
+        -------
+        float
+            The score of these n predictions.
+
+        Raises
+        ------
+        ValueError
+            If labels or predictions are not 0 and 1, or not equally many.
+
+        Examples
+        --------
+        >>> from bestcut.metrics import Jaccard
+        >>> Jaccard().realised([1, 0, 1, 0], [1, 1, 0, 0])
+        0.3333333333333333
+        """
+        truth, labels = check_outcomes(y_true, y_pred)
+        tp, n_pred, n_pos = map(np.count_nonzero, (truth & labels, labels, truth))
+        return float(self(tp, n_pred, n_pos, truth.size))
 
     def psi(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         """Evaluate the paper's Psi(C): at the four cells of a confusion matrix.

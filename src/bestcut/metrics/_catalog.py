@@ -17,6 +17,7 @@ from bestcut._errors import (
     beta_out_of_range,
     class_for_metric,
     no_metric,
+    spelled_plainly,
     unknown_name,
     utility_of_rows,
 )
@@ -29,6 +30,7 @@ from bestcut.metrics._base import (
     Trait,
     ratio,
 )
+from bestcut.metrics._expression import from_expression, is_formula
 from bestcut.metrics._rows import RowUtility
 
 
@@ -336,6 +338,139 @@ class Specificity(_NamedFractionalLinear):
     def coefficients(self) -> tuple[Coefficients, Coefficients]:
         """Return c and d."""
         return (1, 1, -1, -1), (1, 0, 0, -1)
+
+
+@dataclass(frozen=True)
+class FalsePositiveRate(_NamedFractionalLinear):
+    """False positive rate, a loss: FP / (FP + TN).
+
+    Parameters
+    ----------
+    zero_division : float, default=0.0
+        Value when everything is positive.
+
+    Raises
+    ------
+    TypeError
+        If `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is NaN or infinite.
+
+    See Also
+    --------
+    bestcut.metrics.Specificity : 1 minus it.
+    bestcut.metrics.FalseNegativeRate : The same for positives.
+
+    Notes
+    -----
+    In counts it is ``fp / (fp + tn)``. If nothing else is asked for, it is best to
+    predict nothing positive. Use it in a condition, as in
+    ``bestcut.decide(p, "recall", at_most={"false_positive_rate": 0.05})``.
+
+    Examples
+    --------
+    >>> from bestcut.metrics import FalsePositiveRate
+    >>> float(FalsePositiveRate()(tp=3, n_pred=4, n_pos=5, n=10))
+    0.2
+    """
+
+    name = "false_positive_rate"
+    label = "False positive rate"
+
+    @property
+    def greater_is_better(self) -> bool:
+        """A loss: smaller is better."""
+        return False
+
+    def coefficients(self) -> tuple[Coefficients, Coefficients]:
+        """Return c and d."""
+        return (0, -1, 1, 0), (1, 0, 0, -1)
+
+
+@dataclass(frozen=True)
+class FalseNegativeRate(_NamedFractionalLinear):
+    """False negative rate, a loss: FN / (FN + TP).
+
+    Parameters
+    ----------
+    zero_division : float, default=0.0
+        Value when nothing is positive.
+
+    Raises
+    ------
+    TypeError
+        If `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is NaN or infinite.
+
+    See Also
+    --------
+    bestcut.metrics.Recall : 1 minus it.
+    bestcut.metrics.FalsePositiveRate : The same for negatives.
+
+    Notes
+    -----
+    In counts it is ``fn / (fn + tp)``. If nothing else is asked for, it is best to
+    predict everything positive.
+
+    Examples
+    --------
+    >>> from bestcut.metrics import FalseNegativeRate
+    >>> float(FalseNegativeRate()(tp=3, n_pred=4, n_pos=5, n=10))
+    0.4
+    """
+
+    name = "false_negative_rate"
+    label = "False negative rate"
+
+    @property
+    def greater_is_better(self) -> bool:
+        """A loss: smaller is better."""
+        return False
+
+    def coefficients(self) -> tuple[Coefficients, Coefficients]:
+        """Return c and d."""
+        return (0, -1, 0, 1), (0, 0, 0, 1)
+
+
+@dataclass(frozen=True)
+class NegativePredictiveValue(_NamedFractionalLinear):
+    """Negative predictive value: TN / (TN + FN).
+
+    Parameters
+    ----------
+    zero_division : float, default=0.0
+        Value when everything is predicted positive.
+
+    Raises
+    ------
+    TypeError
+        If `zero_division` is not a real number.
+    ValueError
+        If `zero_division` is NaN or infinite.
+
+    See Also
+    --------
+    bestcut.metrics.Precision : The same for predicted positives.
+    bestcut.metrics.Markedness : The sum of both, less 1.
+
+    Notes
+    -----
+    In counts it is ``tn / (tn + fn)``.
+
+    Examples
+    --------
+    >>> from bestcut.metrics import NegativePredictiveValue
+    >>> float(NegativePredictiveValue()(tp=3, n_pred=4, n_pos=5, n=10))
+    0.6666666666666666
+    """
+
+    name = "negative_predictive_value"
+    label = "Negative predictive value"
+
+    def coefficients(self) -> tuple[Coefficients, Coefficients]:
+        """Return c and d."""
+        return (1, 1, -1, -1), (1, 0, -1, 0)
 
 
 def _of_classes(
@@ -1034,12 +1169,24 @@ _CATALOG: dict[str, Metric] = {
         Precision(),
         Recall(),
         Specificity(),
+        FalsePositiveRate(),
+        FalseNegativeRate(),
+        NegativePredictiveValue(),
         Informedness(),
         Markedness(),
         SquaredCountError(),
     )
 }
-_ALIASES = {"dice": "f1"}
+_ALIASES = {
+    "dice": "f1",
+    "fnr": "false_negative_rate",
+    "fpr": "false_positive_rate",
+    "npv": "negative_predictive_value",
+    "ppv": "precision",
+    "sensitivity": "recall",
+    "tnr": "specificity",
+    "tpr": "recall",
+}
 _NAMED = _CATALOG | {alias: _CATALOG[name] for alias, name in _ALIASES.items()}
 _F_BETA = re.compile(r"f(\d+(\.\d+)?(e[+-]?\d+)?)", re.ASCII)
 
@@ -1048,6 +1195,7 @@ _HINTS = {
     "am": "balanced_accuracy",
     "f_1": "f1",
     "f1_score": "f1",
+    "fall_out": "false_positive_rate",
     "fscore": "f1",
     "f_measure": "f1",
     "fbeta": "f1",
@@ -1057,24 +1205,21 @@ _HINTS = {
     "iou": "jaccard",
     "kappa": "cohen_kappa",
     "matthews_corrcoef": "mcc",
+    "miss_rate": "false_negative_rate",
     "phi": "mcc",
-    "ppv": "precision",
     "sec": "squared_count_error",
-    "sensitivity": "recall",
-    "tnr": "specificity",
-    "tpr": "recall",
     "youden": "informedness",
 }
 
 
-def names(*, aliases: bool = True) -> list[str]:
-    """Return the names that `get` knows; it also knows ``f`` with any other beta.
+def names(*, aliases: bool = False) -> list[str]:
+    """Return the names of the metrics; `get` also knows ``f`` with any other beta.
 
     Parameters
     ----------
-    aliases : bool, default=True
-        Whether second names are in the list, such as ``dice`` for ``f1``. Without
-        them, every metric is listed once, by its own name.
+    aliases : bool, default=False
+        Whether second names are in the list, such as ``dice`` for ``f1`` and ``tpr``
+        for ``recall``. Without them, every metric is listed once, by its own name.
 
     Returns
     -------
@@ -1090,20 +1235,21 @@ def names(*, aliases: bool = True) -> list[str]:
     --------
     >>> from bestcut.metrics import names
     >>> "f1" in names(), "dice" in names()
-    (True, True)
-    >>> "dice" in names(aliases=False)
-    False
+    (True, False)
+    >>> "dice" in names(aliases=True)
+    True
     """
     return sorted(_NAMED if aliases else _CATALOG)
 
 
 def get(metric: str | Metric) -> Metric:
-    """Return the metric of that name; a metric is returned as it is.
+    """Return the metric of a name or a formula; a metric is returned as it is.
 
     Parameters
     ----------
     metric : str or Metric
-        One of `names`; ``f`` and a beta, such as ``f1.7``; or a metric.
+        One of `names`; ``f`` and a beta, such as ``f1.7``; a formula of the counts, as
+        `from_expression` reads it; or a metric.
 
     Returns
     -------
@@ -1113,7 +1259,8 @@ def get(metric: str | Metric) -> Metric:
     Raises
     ------
     ValueError
-        If the name is not known; the message suggests similar names.
+        If the name is not known; the message suggests similar names. For a text that
+        looks like a formula and is none, an `ExpressionError`.
     TypeError
         If `metric` is neither a name nor a metric: a class, a callable, a
         `bestcut.RowUtility`.
@@ -1131,6 +1278,8 @@ def get(metric: str | Metric) -> Metric:
     Jaccard(zero_division=0.0)
     >>> get("f1.7")
     FBeta(beta=1.7, zero_division=0.0)
+    >>> float(get("tp / (tp + fp + fn)")(tp=3, n_pred=4, n_pos=5, n=10))
+    0.5
     """
     if isinstance(metric, Metric):
         return metric
@@ -1144,7 +1293,9 @@ def get(metric: str | Metric) -> Metric:
         return _NAMED[metric]
     if found := _F_BETA.fullmatch(metric):
         return FBeta(beta=float(found[1]))
-    error = unknown_name("metric", metric, _NAMED, _HINTS)
+    if spelled_plainly(metric) not in _HINTS and is_formula(metric):
+        return from_expression(metric)
+    error = unknown_name("metric", metric, _CATALOG, _ALIASES | _HINTS)
     raise error
 
 
@@ -1152,6 +1303,8 @@ def _name_of(function: Any) -> str | None:
     """Return the metric that a function computes, going by the function's name."""
     own = getattr(function, "__name__", "")
     for name in (own, own.removesuffix("_score")):
-        if name in _NAMED or name in _HINTS:
-            return _HINTS.get(name, name)
+        if name in _NAMED:
+            return _NAMED[name].name
+        if name in _HINTS:
+            return _HINTS[name]
     return None

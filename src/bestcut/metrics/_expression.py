@@ -117,6 +117,21 @@ def from_expression(
     return from_counts(formula, called, zero_division=zero_division)
 
 
+def is_formula(text: str) -> bool:
+    """Return whether a text looks like a formula, and not like a mistyped name.
+
+    A hyphen alone, as in ``F-measure``, makes no formula: it has to stand beside a
+    count.
+
+    Parameters
+    ----------
+    text : str
+        What was given as a metric.
+    """
+    words = set(re.findall(r"[A-Za-z_]\w*", text))
+    return bool(words & set(_COUNTS)) or bool(set(text) & set("+*/("))
+
+
 @dataclass(frozen=True)
 class Formula:
     """A checked formula; call it with the four cells."""

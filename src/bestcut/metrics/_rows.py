@@ -11,7 +11,7 @@ import numpy as np
 from bestcut import _errors as errors
 from bestcut._tables import check_order, index_of
 from bestcut._types import BoolArray, FloatArray
-from bestcut._validation import check_amounts, check_kind, check_labels
+from bestcut._validation import check_amounts, check_kind, check_outcomes
 from bestcut.metrics._base import Metric
 
 _CELLS = ("tp", "fp", "fn", "tn")
@@ -167,10 +167,8 @@ class RowUtility:
         30.0
         """
         check_order(y_true=y_true, y_pred=y_pred, **self._indices)
-        n = np.shape(y_true)[0] if np.ndim(y_true) else 1
-        truth = check_labels(y_true, n, name="y_true", of="y_true")
-        labels = check_labels(y_pred, n, of="y_true")
-        hit, miss = self.worths((n,), of="y_true").of(labels)
+        truth, labels = check_outcomes(y_true, y_pred)
+        hit, miss = self.worths(truth.shape, of="y_true").of(labels)
         return float(np.where(truth, hit, miss).sum())
 
     def __repr__(self) -> str:

@@ -55,6 +55,7 @@ class Conditions(NamedTuple):
     """What a cut must satisfy, as `bestcut.decide` takes it."""
 
     at_least: Mapping[Any, Any] | None = None
+    at_most: Mapping[Any, Any] | None = None
     max_positives: int | None = None
 
 
@@ -189,7 +190,7 @@ def _best_cut(
     allowed: BoolArray,
 ) -> int:
     """Return the cut that `decide` takes; the allowed cuts are found only once."""
-    if not conditions.at_least:
+    if not (conditions.at_least or conditions.at_most):
         return decide(p, metric, max_positives=conditions.max_positives).n_positive
     solver = select_solver("auto", metric, p.size)
     return solver.solve_among(eta, metric, allowed).n_positive

@@ -164,6 +164,7 @@ def make_report(
     title: str | None = None,
     source: str = "",
     at_least: Mapping[str | Metric, Any] | None = None,
+    at_most: Mapping[str | Metric, Any] | None = None,
     max_positives: int | None = None,
     worth: LinearUtility | None = None,
     y_true: Any = None,
@@ -187,7 +188,7 @@ def make_report(
         The heading; by default it names the metric.
     source : str, default=""
         Where the probabilities came from, such as the name of a file.
-    at_least : mapping of str or Metric to float or Certain, optional
+    at_least, at_most : mapping of str or Metric to float or Certain, optional
         Conditions on the cut, as `bestcut.decide` takes them. They hold for the best
         cut of every metric; other cuts are shown too, and marked.
     max_positives : int, optional
@@ -265,7 +266,7 @@ def make_report(
     heading = f"The best cut for {metrics[0].label}" if title is None else title
     for name, text in (("title", heading), ("source", source)):
         check_kind(text, str, name=name, called="a string")
-    conditions = Conditions(at_least, max_positives)
+    conditions = Conditions(at_least, at_most, max_positives)
     labels = None if y_true is None else check_labels(y_true, len(p), name="y_true")
     beside: list[Metric] = [PRECISION, RECALL]
     if worth is not None:

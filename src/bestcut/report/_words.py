@@ -144,19 +144,20 @@ def conditions(given: Conditions) -> str:
             else f"{whole(given.max_positives)} cases"
         )
         said.append(f"At most {most} may be flagged.")
-    for metric, wanted in (given.at_least or {}).items():
-        for floor in wanted if isinstance(wanted, list | tuple) else [wanted]:
-            said.append(_condition(get(metric).label, floor))
+    for least, asked in (("least", given.at_least), ("most", given.at_most)):
+        for metric, wanted in (asked or {}).items():
+            for floor in wanted if isinstance(wanted, list | tuple) else [wanted]:
+                said.append(_condition(get(metric).label, least, floor))
     return " ".join(said)
 
 
-def _condition(label: str, floor: float | Certain) -> str:
+def _condition(label: str, least: str, floor: float | Certain) -> str:
     if isinstance(floor, Certain):
         return (
-            f"{label} must be at least {floor.score:g} with a probability of "
+            f"{label} must be at {least} {floor.score:g} with a probability of "
             f"{100 * floor.probability:g}%."
         )
-    return f"The expected {label} must be at least {floor:g}."
+    return f"The expected {label} must be at {least} {floor:g}."
 
 
 def realised(cells: CountArray) -> str:

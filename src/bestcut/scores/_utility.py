@@ -243,8 +243,8 @@ class Rows(UtilityDistribution):
         """
         low, high = self.least, self.most
         start, stop = (self._first(u, above=above) for u in (low, high))
-        for end, first in ((low, start), (high, stop)):
-            if holds(self._mass(first)) == (end == low):
+        for end, first, beyond in ((low, start, True), (high, stop, False)):
+            if holds(self._mass(first)) == beyond:
                 return np.array([end]), np.array([1.0, 0.0])
         few = max(_LISTED, 8 * self.fn.size)  # a score often has a value in each row
         while int(np.sum(stop - start)) > few and high - low > self.tolerance / 16:
