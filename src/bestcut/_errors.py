@@ -1365,6 +1365,15 @@ def prefit_without_posterior() -> ValueError:
     )
 
 
+def bounds_of_a_batch() -> ValueError:
+    """Return the refusal of numbers of rows where batches may have any size."""
+    return ValueError(
+        "`min_positives` and `max_positives` count the rows of one batch, which one "
+        "threshold for batches of all sizes cannot keep. Pass scope='batch', which "
+        "decides for each batch as a whole."
+    )
+
+
 def infeasible_threshold(tied: float) -> InfeasibleError:
     """Return the refusal of constraints that need a tie to be split."""
     return InfeasibleError(

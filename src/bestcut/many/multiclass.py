@@ -247,10 +247,11 @@ def expected_score(
     y_pred: Any,
     metric: str | Metric = "f1",
     *,
+    average: str = "macro",
     classes: Any = None,
     weights: Any = None,
 ) -> float:
-    """Return the expected macro average of any choice of classes.
+    """Return the expected average score of any choice of classes.
 
     Parameters
     ----------
@@ -260,23 +261,25 @@ def expected_score(
         The class of each row: its index, or its name.
     metric : str or Metric, default="f1"
         The metric of each class against the rest.
+    average : {"macro", "micro"}, default="macro"
+        The mean over classes, or one score for all rows and classes together.
     classes : array-like of shape (classes,), optional
         The names of the classes.
     weights : array-like of shape (classes,), optional
-        The weight of each class in the mean.
+        With "macro": the weight of each class in the mean.
 
     Returns
     -------
     float
-        The mean of the expected scores of all classes.
+        The mean of the expected scores of all classes, or the one score's expectation.
 
     Raises
     ------
     InvalidProbabilityError
         If an entry of `P` is NaN or outside [0, 1].
     ValueError
-        If a row does not sum to 1, there are no rows, or `y_pred` holds an unknown
-        class.
+        If a row does not sum to 1, there are no rows, `y_pred` holds an unknown class,
+        or `average` is not known.
 
     See Also
     --------
@@ -290,7 +293,11 @@ def expected_score(
     >>> round(multiclass.expected_score(P, [0, 0, 0, 0]), 4)
     0.2477
     """
-    return _source_of(P, y_pred, get(metric), classes, weights).mean
+    chosen = get(metric)
+    source = _source_of(P, y_pred, chosen, average, classes, weights)
+    if isinstance(source, DrawnClasses):
+        return source.mean
+    return source.moments(chosen).mean
 
 
 def score_distribution(
@@ -298,10 +305,11 @@ def score_distribution(
     y_pred: Any,
     metric: str | Metric = "f1",
     *,
+    average: str = "macro",
     classes: Any = None,
     weights: Any = None,
 ) -> ScoreDistribution:
-    """Return the distribution of the macro average of any choice of classes.
+    """Return the distribution of the average score of any choice of classes.
 
     Parameters
     ----------
@@ -311,10 +319,12 @@ def score_distribution(
         The class of each row: its index, or its name.
     metric : str or Metric, default="f1"
         The metric of each class against the rest.
+    average : {"macro", "micro"}, default="macro"
+        The mean over classes, or one score for all rows and classes together.
     classes : array-like of shape (classes,), optional
         The names of the classes.
     weights : array-like of shape (classes,), optional
-        The weight of each class in the mean.
+        With "macro": the weight of each class in the mean.
 
     Returns
     -------
@@ -326,8 +336,8 @@ def score_distribution(
     InvalidProbabilityError
         If an entry of `P` is NaN or outside [0, 1].
     ValueError
-        If a row does not sum to 1, there are no rows, or `y_pred` holds an unknown
-        class.
+        If a row does not sum to 1, there are no rows, `y_pred` holds an unknown class,
+        or `average` is not known.
 
     See Also
     --------
@@ -342,19 +352,25 @@ def score_distribution(
     F1 0.49, 90% between 0.42 and 0.55
     """
     chosen = get(metric)
-    return ScoreDistribution(_source_of(P, y_pred, chosen, classes, weights), chosen)
+    source = _source_of(P, y_pred, chosen, average, classes, weights)
+    return ScoreDistribution(source, chosen)
 
 
 def _source_of(
-    P: Any, y_pred: Any, metric: Metric, classes: Any, weights: Any
-) -> DrawnClasses:
+    P: Any, y_pred: Any, metric: Metric, average: str, classes: Any, weights: Any
+) -> DrawnClasses | MicroClasses:
     """Return where the scores of a choice of classes come from."""
+    kind = check_option(average, _AVERAGES, name="average")
     p = _dense(_check_probabilities(P))
     names = _check_names(classes, p.shape[1])
     share = check_class_weights(weights, p.shape[1])
     column = _check_predictions(y_pred, names, p.shape[0])
     if not p.shape[0]:
         raise errors.nothing_to_average(p.shape)
+    if kind == "micro":
+        if weights is not None:
+            raise errors.only_for_macro(name="weights")
+        return MicroClasses(p[np.arange(p.shape[0]), column], p.shape[1])
     each = [
         Prediction.of_labels(p[:, j], column == j).moments(metric)
         for j in range(p.shape[1])
