@@ -41,7 +41,7 @@ from bestcut.many.multiclass import MulticlassDecision
 from bestcut.metrics import Metric, get, require_ranking
 from bestcut.scores import ScoreDistribution, score_distribution
 
-_SCOPES = ("batch", "fixed")
+SCOPES = ("batch", "fixed")
 _RESPONSES = ("predict_proba", "decision_function")
 _TEMPERATURE = parse_version(sklearn.__version__) >= parse_version("1.8")
 
@@ -395,7 +395,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
 
     def _check_parameters(self, n_classes: int) -> None:
         """Refuse wrong parameters before anything is fitted."""
-        check_option(self.scope, _SCOPES, name="scope")
+        check_option(self.scope, SCOPES, name="scope")
         if self._is_prefit and not self._draws_maps:
             raise errors.prefit_without_posterior()
         if self.calibration == "temperature" and not _TEMPERATURE:
