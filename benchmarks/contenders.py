@@ -102,7 +102,9 @@ def dta(model: FrozenEstimator) -> Contender:
     """Return the contender that decides for the test batch."""
 
     def labels(metric, X, y, batch):
-        decider = ExpectedMetricClassifier(model, metric, calibration=None)
+        decider = ExpectedMetricClassifier(
+            model, metric, calibration=None, scope="batch"
+        )
         return decider.fit(X, y).predict(batch)
 
     return labels

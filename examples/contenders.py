@@ -70,7 +70,7 @@ def linear(sparse: bool) -> Any:
 def contenders(model: Any, X: Any, y: np.ndarray, seed: int) -> dict[str, Any]:
     """Return the fitted contenders."""
     ways = {
-        "DTA": ExpectedMetricClassifier(model, calibration=None),
+        "DTA": ExpectedMetricClassifier(model, calibration=None, scope="batch"),
         "EUM, half held out": PluginThresholdClassifier(
             model, cv="holdout", random_state=seed
         ),
@@ -140,7 +140,7 @@ def miscalibrated(X: Any, y: np.ndarray, seed: int) -> dict[int, Scores]:
     fit, rest = split(y, TRAINED_ON, seed)
     model = GaussianNB()
     ways = contenders(model, X[fit], y[fit], seed)
-    calibrated = ExpectedMetricClassifier(model, calibration="isotonic")
+    calibrated = ExpectedMetricClassifier(model, calibration="isotonic", scope="batch")
     ways["DTA, calibrated"] = calibrated.fit(X[fit], y[fit])
     rng = np.random.default_rng(seed)
     out: dict[int, Scores] = {}

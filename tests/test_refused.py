@@ -89,7 +89,7 @@ TWO_COLUMNS = {
         lambda at: bestcut.guarantee(LABELS, at(P), [0.5], {"precision": 0.5}),
     ),
     "empirical_threshold": (
-        "y_score",
+        "scores",
         "y_true",
         lambda at: bestcut.empirical_threshold(LABELS, at(P)),
     ),
@@ -108,12 +108,12 @@ TWO_COLUMNS = {
     ),
     "multiclass": (
         "y_pred",
-        "P",
+        "y_proba",
         lambda at: multiclass.expected_score(TABLE, at(LABELS)),
     ),
     "multilabel": (
-        "Y_pred",
-        "Y_proba",
+        "y_pred",
+        "y_proba",
         lambda at: multilabel.expected_score(TABLE, at(TABLE.round())),
     ),
 }
@@ -135,7 +135,7 @@ def test_the_same_rows_in_another_order_are_refused(door):
 def test_columns_of_a_table_in_another_order_are_refused():
     """The metric would be that of other labels."""
     swapped = TABLE.round()[["yes", "no"]]
-    with pytest.raises(ValueError, match=r"`Y_pred` and `Y_proba` .* the same columns"):
+    with pytest.raises(ValueError, match=r"`y_pred` and `y_proba` .* the same columns"):
         multilabel.expected_score(TABLE, swapped)
 
 
@@ -209,7 +209,7 @@ def test_booleans_in_a_file_are_no_probabilities(kind, tmp_path):
     path = tmp_path / f"rows.{kind}"
     getattr(pl.DataFrame({"p": TRUTH}), f"write_{kind}")(path)
     with pytest.raises(bestcut.FileError, match=r"column 'p' .*Boolean"):
-        bestcut.decide_file(str(path), str(tmp_path / "out.csv"), proba="p")
+        bestcut.decide_file(str(path), str(tmp_path / "out.csv"), y_proba="p")
 
 
 # --- names of classes that could be indices ------------------------------------------

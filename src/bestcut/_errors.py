@@ -102,7 +102,7 @@ class FileError(ValueError):
     --------
     >>> import bestcut
     >>> try:
-    ...     bestcut.decide_file("missing.csv", "decided.csv", proba="p")
+    ...     bestcut.decide_file("missing.csv", "decided.csv", y_proba="p")
     ... except bestcut.FileError as error:
     ...     print(error)
     missing.csv: cannot be read (No such file or directory). Check the file.
@@ -1464,6 +1464,15 @@ def prefit_without_posterior(calibration: Any) -> ValueError:
         "`cv` may be 'prefit' only with calibration='posterior'; got "
         f"calibration={_shown(calibration)}. Leave `cv` out, and pass the fitted model "
         "as sklearn.frozen.FrozenEstimator(model)."
+    )
+
+
+def bounds_of_a_batch() -> ValueError:
+    """Return the refusal of numbers of rows where batches may have any size."""
+    return ValueError(
+        "`min_positives` and `max_positives` count the rows of one batch, which one "
+        "threshold for batches of all sizes cannot keep. Pass scope='batch', which "
+        "decides for each batch as a whole."
     )
 
 

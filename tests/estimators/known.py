@@ -51,6 +51,7 @@ class KnownModel(ClassifierMixin, BaseEstimator):
 
 
 def batch(inner, metric="f1", calibration=None, **options):
+    options = {"scope": "batch", **options}
     return ExpectedMetricClassifier(inner, metric, calibration=calibration, **options)
 
 

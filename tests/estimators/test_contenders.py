@@ -68,7 +68,7 @@ def tuned_labels(model, metric, X, y, batch):
 
 
 def decided_labels(model, metric, X, y, batch):
-    decider = ExpectedMetricClassifier(model, metric, calibration=None)
+    decider = ExpectedMetricClassifier(model, metric, calibration=None, scope="batch")
     return decider.fit(X, y).predict(batch)
 
 

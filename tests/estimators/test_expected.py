@@ -32,7 +32,7 @@ sklearn_version = tuple(map(int, sklearn.__version__.split(".")[:2]))
 METRICS = ["f1", "jaccard", "balanced_accuracy", "mcc", "gmean", "squared_count_error"]
 
 
-plain = partial(ExpectedMetricClassifier, calibration=None)
+plain = partial(ExpectedMetricClassifier, calibration=None, scope="batch")
 
 
 def fitted(metric="f1", inner=None, **options):
@@ -118,6 +118,14 @@ def test_a_batch_smaller_than_the_least_number_of_positives_is_refused():
     assert model.predict(X[:3]).sum() == 3
     with pytest.raises(ValueError, match="`min_positives` must be at most"):
         model.predict(X[:2])
+
+
+@pytest.mark.parametrize("options", [{"min_positives": 3}, {"max_positives": 3}])
+def test_one_threshold_keeps_no_number_of_rows(options):
+    model = plain(GaussianNB(), scope="fixed", **options)
+    with pytest.raises(ValueError, match=r"one batch, .* Pass scope='batch'"):
+        model.fit(X, Y)
+    model.set_params(scope="batch").fit(X, Y).predict(X)
 
 
 def test_constraints_that_a_batch_cannot_satisfy_are_refused_when_it_comes():
@@ -266,10 +274,11 @@ def test_constraints_hold_for_the_threshold_too():
 
 def test_constraints_that_only_part_of_a_tie_could_satisfy_are_refused():
     p, y = np.full((20, 1), 0.5), np.arange(20) % 2
-    model = plain(KnownModel(), scope="fixed", cv=2, min_positives=5, max_positives=15)
+    half = {"recall": 0.4, "specificity": 0.4}
+    model = plain(KnownModel(), scope="fixed", cv=2, at_least=half)
     with pytest.raises(bestcut.InfeasibleError, match=r"have the probability 0.5 and"):
         model.fit(p, y)
-    model.set_params(max_positives=None).fit(p, y)
+    model.set_params(at_least=None).fit(p, y)
     assert model.threshold_ == 0.5
     assert model.predict(p).all()  # "this probability or a larger one"
     with pytest.raises(bestcut.InfeasibleError, match=r"precision 0\.5 "):

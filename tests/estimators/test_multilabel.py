@@ -1,5 +1,7 @@
 """ExpectedMetricMultilabelClassifier decides as `bestcut.multilabel.decide` does."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -23,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
+import bestcut
 from bestcut import multilabel
 from bestcut.estimators import ExpectedMetricMultilabelClassifier
 from bestcut.metrics import FBeta, from_counts
@@ -65,7 +68,7 @@ def columns(model, X):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("average", ["samples", "macro", "micro"])
 def test_predict_is_decide_on_the_probabilities_of_the_inner_model(form, average):
-    model = fitted(FORMS[form], average=average)
+    model = fitted(FORMS[form], average=average, scope="batch")
     p = columns(clone(FORMS[form]).fit(X[TRAIN], Y[TRAIN]), X[TEST])
     assert p.shape == Y[TEST].shape
     np.testing.assert_array_equal(model.predict_proba(X[TEST]), p)
@@ -77,6 +80,109 @@ def test_predict_is_decide_on_the_probabilities_of_the_inner_model(form, average
     labels = model.predict(X[TEST])
     np.testing.assert_array_equal(labels, expected.labels.astype(int))
     assert labels.dtype.kind == "i"
+
+
+# --- row by row ----------------------------------------------------------------------
+
+
+def best_of_thresholds(p, metric):
+    return max(
+        bestcut.expected_score(p, p >= t, metric) for t in (*np.unique(p), np.inf)
+    )
+
+
+def out_of_fold(inner, folds):
+    parts = []
+    for train, test in KFold(folds).split(X[TRAIN]):
+        model = clone(inner).fit(X[TRAIN][train], Y[TRAIN][train])
+        parts.append(columns(model, X[TRAIN][test]))
+    return np.concatenate(parts)
+
+
+@pytest.mark.parametrize("metric", ["f1", "gmean"])
+@pytest.mark.parametrize("form", ["multi-output", "forest"])
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_each_label_has_the_best_threshold_of_the_training_data(form, average, metric):
+    model = fitted(FORMS[form], average=average, metric=metric, cv=3)
+    assert model.scope == "fixed"  # unless told otherwise
+    p, t = out_of_fold(FORMS[form], 3), model.thresholds_
+    if average == "micro":
+        assert len(set(t.tolist())) == 1
+        pairs = [(p.ravel(), t[0])]
+    else:
+        pairs = list(zip(p.T, t, strict=True))
+    for column, threshold in pairs:
+        own = bestcut.expected_score(column, column >= threshold, metric)
+        assert own == pytest.approx(best_of_thresholds(column, metric), rel=1e-9)
+
+
+@pytest.mark.parametrize("average", ["samples", "macro", "micro"])
+def test_a_row_gets_the_same_labels_alone_as_among_others(average):
+    model = fitted(average=average)
+    together = model.predict(X[TEST])
+    alone = np.concatenate([model.predict(row[None]) for row in X[TEST]])
+    np.testing.assert_array_equal(alone, together)
+    if average != "samples":
+        for one in (model, pickle.loads(pickle.dumps(model))):
+            above = one.predict_proba(X[TEST]) >= one.thresholds_
+            np.testing.assert_array_equal(one.predict(X[TEST]), above)
+        batch = fitted(average=average, scope="batch")
+        assert not hasattr(batch, "thresholds_")
+        np.testing.assert_array_equal(
+            model.decide(X[TEST]).labels, batch.predict(X[TEST])
+        )
+
+
+@pytest.mark.parametrize("average", ["samples", "macro", "micro"])
+@pytest.mark.parametrize("scope", ["fixed", "batch"])
+def test_the_distribution_is_that_of_the_labels_of_predict(average, scope):
+    model = fitted(average=average, scope=scope)
+    p, labels = model.predict_proba(X[TEST]), model.predict(X[TEST])
+    for metric in (None, "precision"):
+        law = model.distribution(X[TEST], metric)
+        expected = multilabel.score_distribution(
+            p, labels, metric or "f1", average=average
+        )
+        assert law.mean == expected.mean
+        assert law.interval() == expected.interval()
+
+
+def test_parameters_of_fit_are_cut_with_the_rows():
+    class Weighed(DecisionTreeClassifier):
+        def fit(self, X, Y, sample_weight):
+            assert len(sample_weight) == len(X)
+            return super().fit(X, Y, sample_weight)
+
+    inner = Weighed(max_depth=2)
+    model = ExpectedMetricMultilabelClassifier(inner, average="macro", cv=2)
+    model.fit(X, Y, sample_weight=np.ones(len(X)))
+
+
+@pytest.mark.parametrize("wrap", [pd.DataFrame, sparse.csr_matrix, np.ndarray.tolist])
+def test_targets_in_any_form_have_thresholds(wrap):
+    own = fitted(OneVsRestClassifier(GaussianNB()), average="macro")
+    model = ExpectedMetricMultilabelClassifier(
+        OneVsRestClassifier(GaussianNB()), average="macro"
+    )
+    model.fit(X[TRAIN], wrap(Y[TRAIN]))
+    np.testing.assert_array_equal(model.thresholds_, own.thresholds_)
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_thresholds_keep_no_number_of_rows(average):
+    with pytest.raises(ValueError, match="Pass scope='batch'"):
+        fitted(average=average, max_positives=3)
+    fitted(average=average, max_positives=3, scope="batch")
+    fitted(average="samples", max_positives=3)  # of each row
+
+
+def test_another_scope_after_fit_needs_another_fit():
+    model = fitted(average="macro", scope="batch").set_params(scope="fixed")
+    with pytest.raises(NotFittedError):
+        model.predict(X[TEST])
+
+
+# --- what is passed on ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("metric", ["jaccard", "mcc", FBeta(zero_division=1.0)])
@@ -257,6 +363,7 @@ BAD = {
     "0 and 2": ({}, 2 * Y, r"`Y` must hold only 0 and 1; got \[0, 2\]"),
     "-1 and 1": ({}, 2 * Y - 1, r"got \[-1, 1\]"),
     "sparse, 0 and 2": ({}, sparse.csr_matrix(2 * Y), "must hold only 0 and 1"),
+    "scope": ({"scope": "online"}, Y, "`scope` 'online' is not known"),
     "average": ({"average": "weighted"}, Y, "`average` 'weighted'"),
     "metric": ({"metric": "f1x"}, Y, "f1x"),
     "principle": ({"metric": UPSIDE_DOWN}, Y, "upside down"),

@@ -291,8 +291,9 @@ def test_with_a_fixed_scope_one_row_is_decided_as_in_a_batch(inner):
 
 def test_the_threshold_cuts_a_share_and_no_tie():
     p, y = np.repeat([0.9, 0.6, 0.1], 20)[:, None], np.tile([0, 1], 30)
+    half = {"recall": 0.4, "specificity": 0.4}
     with pytest.raises(bestcut.InfeasibleError, match="rows have the probability"):
-        posterior_fixed(KnownModel(), min_positives=5, max_positives=15).fit(p, y)
+        posterior_fixed(KnownModel(), at_least=half).fit(p[20:40], y[20:40])
 
 
 # --- scores beyond those that calibrated ---------------------------------------------

@@ -165,6 +165,26 @@ def test_predictions_that_are_no_classes(y_pred, words):
         multiclass.expected_score(GOOD, y_pred)
 
 
+def test_one_score_for_all_is_that_of_the_number_of_right_rows():
+    P = np.random.default_rng(0).dirichlet(np.ones(3), size=6)
+    chosen = np.array([0, 1, 2, 2, 1, 0])
+    law = multiclass.score_distribution(P, chosen, "f1", average="micro")
+    # Micro F1 is accuracy: its variance is that of a sum of independent rows.
+    right = P[np.arange(6), chosen]
+    assert law.mean == pytest.approx(right.mean(), rel=1e-12)
+    variance = np.sum(right * (1 - right)) / 36
+    assert law.std == pytest.approx(np.sqrt(variance), rel=1e-9)
+    expected = multiclass.expected_score(P, chosen, "f1", average="micro")
+    assert expected == law.mean
+    best = multiclass.decide(P, "f1", average="micro")
+    own = multiclass.expected_score(P, best.labels, average="micro")
+    assert own == best.expected_score
+    with pytest.raises(ValueError, match="only for average='macro'"):
+        multiclass.expected_score(P, chosen, average="micro", weights=[1, 1, 2])
+    with pytest.raises(ValueError, match="`average` 'samples' is not known"):
+        multiclass.score_distribution(P, chosen, average="samples")
+
+
 def test_simulated_averages_are_inside_the_interval():
     rng = np.random.default_rng(6)
     p = rng.dirichlet([0.5, 1.0, 2.0], size=100)

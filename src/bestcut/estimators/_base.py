@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _fit(self, X: Any, y: NDArray[Any], fit_params: Any, split_params: Any) -> None:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, **params: Any) -> DecisionClassifier:
+    def fit(self, X: Any, y: Any, **params: Any) -> Self:
         """Fit the inner model, and everything else that is needed to decide.
 
         Parameters

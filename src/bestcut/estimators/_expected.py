@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import sklearn
@@ -25,23 +25,32 @@ from sklearn.utils.validation import check_is_fitted
 
 from bestcut import _errors as errors
 from bestcut._decide import Decision, decide
-from bestcut._empirical import threshold_between
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_bounds, check_option
 from bestcut.calibration import Calibration, calibrate
-from bestcut.estimators._base import DecisionClassifier, rows_of
+from bestcut.estimators._base import DecisionClassifier, rows_of, without_rounding
 from bestcut.estimators._classes import calibrated, class_scores
-from bestcut.goals import Certain, DistributionGoal, Goal, Mean
+from bestcut.estimators._threshold import (
+    Probabilities,
+    best_threshold,
+    means,
+    score_reaching,
+)
+from bestcut.goals import Certain, Goal, Mean
 from bestcut.many import multiclass
 from bestcut.many.multiclass import MulticlassDecision
 from bestcut.metrics import Metric, get, require_ranking
-from bestcut.uncertain import UncertainProbabilities
+from bestcut.scores import ScoreDistribution, score_distribution
 
-_SCOPES = ("batch", "fixed")
+SCOPES = ("batch", "fixed")
 _RESPONSES = ("predict_proba", "decision_function")
 _TEMPERATURE = parse_version(sklearn.__version__) >= parse_version("1.8")
 
-Probabilities: TypeAlias = FloatArray | UncertainProbabilities
+Average: TypeAlias = Literal["macro", "micro"]
+CalibrationMethod: TypeAlias = Literal[
+    "posterior", "sigmoid", "isotonic", "temperature"
+]
+Scope: TypeAlias = Literal["batch", "fixed"]
 
 
 def _gives(method: str) -> Callable[[ExpectedMetricClassifier], bool]:
@@ -58,12 +67,13 @@ def _gives(method: str) -> Callable[[ExpectedMetricClassifier], bool]:
 
 
 class ExpectedMetricClassifier(DecisionClassifier):
-    """Predict the labels with the best expected metric *for the batch at hand*.
+    """Predict the labels with the best expected metric: row by row, or for a batch.
 
-    ``predict(X)`` decides for all rows of X together: the label of a row depends on the
-    other rows, so a row alone may get another label than in a batch. If you do not want
-    this, for example in an online service, take ``scope="fixed"``: one threshold, the
-    best cut of the out-of-fold probabilities of the training data.
+    ``predict(X)`` decides each row by itself, with one threshold: the best cut of the
+    out-of-fold probabilities of the training data. ``decide(X)`` decides for all rows
+    of X together, and returns a whole decision. It is worth it for small batches, under
+    conditions and budgets, and where the share of positives moves.
+    ``distribution(X)`` is what the labels of ``predict(X)`` will score, without labels.
 
     With more than two classes, each row gets one class, for the best expected average
     of the metric over classes, as in `bestcut.multiclass.decide`. `goal`, `at_least`,
@@ -91,9 +101,12 @@ class ExpectedMetricClassifier(DecisionClassifier):
         score if None.
     at_least : mapping of str or Metric to float or Certain, optional
         The least expected value of other metrics, or the value that they must reach
-        with some probability; see `bestcut.decide`.
+        with some probability; see `bestcut.decide`. `decide` keeps it in each batch,
+        `predict` with ``scope="fixed"`` on the training data: see Notes.
     min_positives, max_positives : int, optional
-        Bounds on the number of predicted positives in a batch.
+        Bounds on the number of predicted positives in a batch. They need
+        ``scope="batch"``: a threshold that is the same for batches of all sizes cannot
+        keep a number of rows.
     calibration : {"posterior", "sigmoid", "isotonic", "temperature"} or None
         ``"posterior"``, the default, calibrates out-of-fold scores with
         `bestcut.calibrate`, and takes into account the doubt that the labels leave
@@ -105,9 +118,11 @@ class ExpectedMetricClassifier(DecisionClassifier):
         ``calibration="posterior"`` a row may be tested at most once. ``"prefit"`` means
         that `estimator` is already fitted: it is used as it is, and all data given to
         ``fit`` calibrate it. It must not have been fitted on these data.
-    scope : {"batch", "fixed"}, default="batch"
-        Decide for each batch, or with one threshold for all batches (with more than two
-        classes: with one rule for all rows).
+    scope : {"batch", "fixed"}, default="fixed"
+        What ``predict`` decides for: ``"fixed"`` for each row by itself, with one
+        threshold (with more than two classes: with one rule); ``"batch"`` for all rows
+        that it is called with, as `decide` does, so that the label of a row depends on
+        the other rows, and a row alone may get another label than among others.
     pos_label : int, float, bool or str, optional
         The positive class; the second of the sorted classes if None.
     n_draws : int, default=200
@@ -146,8 +161,8 @@ class ExpectedMetricClassifier(DecisionClassifier):
         In ``fit``, if a parameter is not known, contradicts another, or is about one
         positive class although there are more than two classes.
     InfeasibleError
-        In ``fit`` with ``scope="fixed"``, or in ``predict``, if nothing satisfies
-        `at_least`.
+        If nothing satisfies `at_least`: in ``fit`` with ``scope="fixed"``, in
+        ``predict`` with ``scope="batch"``, and in ``decide``.
 
     See Also
     --------
@@ -159,6 +174,17 @@ class ExpectedMetricClassifier(DecisionClassifier):
     Notes
     -----
     The probabilities must be calibrated; see `bestcut.check_calibration`.
+
+    ``predict(X)`` with ``scope="fixed"`` is the positive class where
+    ``predict_proba(X)[:, i] >= threshold_``; i is the column of the positive class.
+    `at_least` and `goal` then hold for the out-of-fold rows of the training data, taken
+    as one batch. A condition on an expected value is met in other batches as far as
+    they are like these rows: in expectation, not in each of them. A
+    `bestcut.goals.Certain` condition, and a goal other than the mean, are about a batch
+    of that size: in a smaller one the score varies more, and is less sure to be
+    reached. ``distribution(X, "precision").prob_at_least(0.9)`` says how sure it is for
+    the rows of X, and `decide` keeps the conditions in X itself. With ``max_positives``
+    there is no such reading, so it is refused.
 
     Weights of instances reach the inner estimator, but the metric counts every row
     equally. So does ``calibration="posterior"``, except that it leaves out rows of
@@ -195,7 +221,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
     >>> _ = model.fit(X[:200], y[:200])
     >>> int(model.predict(X[200:]).sum())
     6
-    >>> model.decide(X[200:]).distribution()
+    >>> model.distribution(X[200:])
     F1 0.64, 90% between 0.38 and 0.86
 
     This interval includes the doubt that two hundred labels leave about the
@@ -203,7 +229,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
     narrower than it should be:
 
     >>> _ = model.set_params(calibration=None).fit(X[:200], y[:200])
-    >>> model.decide(X[200:]).distribution()
+    >>> model.distribution(X[200:])
     F1 0.64, 90% between 0.43 and 0.83
 
     More than two classes:
@@ -225,15 +251,15 @@ class ExpectedMetricClassifier(DecisionClassifier):
         estimator: Any,
         metric: str | Metric = "f1",
         *,
-        average: str = "macro",
+        average: Average = "macro",
         weights: Any = None,
         goal: Goal | None = None,
         at_least: Mapping[str | Metric, float | Certain] | None = None,
         min_positives: int = 0,
         max_positives: int | None = None,
-        calibration: str | None = "posterior",
+        calibration: CalibrationMethod | None = "posterior",
         cv: Any = 5,
-        scope: str = "batch",
+        scope: Scope = "fixed",
         pos_label: Any = None,
         n_draws: int = 200,
         random_state: Any = 0,
@@ -287,26 +313,32 @@ class ExpectedMetricClassifier(DecisionClassifier):
     def _fit(self, X: Any, y: NDArray[Any], fit_params: Any, split_params: Any) -> None:
         classes = np.unique(y)
         self._check_parameters(classes.size)
-        for name in ("calibration_", "threshold_", "rule_"):  # of another fit
-            self.__dict__.pop(name, None)
+        for name in ("calibration_", "threshold_", "_score_threshold", "rule_"):
+            self.__dict__.pop(name, None)  # of another fit
         if self._draws_maps:
             scores, truth = self._fit_and_score(X, y, fit_params, split_params)
             self.calibration_ = self._calibrations(truth, scores)
             if self.scope == "fixed":
-                self._fix(self._probabilities(scores))
+                self._fix(scores)
             return
         self.estimator_ = self._fitted(X, y, fit_params, classes)
         if self.scope == "fixed":
             splits = self._splits(X, y, split_params)
-            probabilities, _ = self._out_of_fold(X, y, splits, fit_params)
-            self._fix(probabilities)
+            scores, _ = self._out_of_fold(X, y, splits, fit_params)
+            self._fix(scores)
 
-    def _fix(self, probabilities: Probabilities) -> None:
+    def _fix(self, scores: FloatArray) -> None:
         """Set the threshold or the rule that decides new rows one by one."""
+        probabilities = self._probabilities(scores)
         if self._has_many_classes:
             self.rule_ = self._decide_classes(probabilities, self.classes_).rule()
-        else:
-            self.threshold_ = self._best_threshold(probabilities)
+            return
+        self.threshold_ = self._best_threshold(probabilities)
+        self._score_threshold = self.threshold_
+        if self._draws_maps:
+            self._score_threshold = score_reaching(
+                self.threshold_, scores, lambda s: means(self._probabilities(s))
+            )
 
     @property
     def _has_many_classes(self) -> bool:
@@ -369,7 +401,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
 
     def _check_parameters(self, n_classes: int) -> None:
         """Refuse wrong parameters before anything is fitted."""
-        check_option(self.scope, _SCOPES, name="scope")
+        check_option(self.scope, SCOPES, name="scope")
         if self._is_prefit and not self._draws_maps:
             raise errors.prefit_without_posterior(self.calibration)
         if self.calibration == "temperature" and not _TEMPERATURE:
@@ -389,7 +421,9 @@ class ExpectedMetricClassifier(DecisionClassifier):
             return
         if self.weights is not None:
             raise errors.weights_of_two_classes()
-        check_bounds(self.min_positives, self.max_positives, sys.maxsize)
+        bounds = check_bounds(self.min_positives, self.max_positives, sys.maxsize)
+        if self.scope == "fixed" and bounds != (0, sys.maxsize):
+            raise errors.bounds_of_a_batch()
         require_ranking(
             get(self.metric),
             way_out="Use PluginThresholdClassifier, which takes any metric.",
@@ -415,35 +449,20 @@ class ExpectedMetricClassifier(DecisionClassifier):
             self._decide([], 0, None)
 
     def _best_threshold(self, probabilities: Probabilities) -> float:
-        """Return the threshold with the best goal, halfway to the next probability."""
-        low, high = check_bounds(
-            self.min_positives, self.max_positives, len(probabilities)
-        )
-        cut = self._untied(probabilities, low, high).threshold
-        assert cut is not None  # a metric of counts has one
-        means = _means(probabilities)
-        below = means[means < cut].max(initial=-np.inf)
-        return threshold_between(below, cut, 0.5)
+        """Return the threshold that is best for rows of the training data.
 
-    def _untied(self, probabilities: Probabilities, low: int, high: int) -> Decision:
-        """Return the best decision that takes all rows of a tie or none of them."""
-        decision = self._decide(probabilities, low, high)
-        assert decision.threshold is not None  # a metric of counts has one
-        means = _means(probabilities)
-        above, upto = (
-            int(np.count_nonzero(compare(means, decision.threshold)))
-            for compare in (np.greater, np.greater_equal)
-        )
-        if decision.n_positive == upto:
-            return decision
-        found = []
-        for first, last in ((low, above), (upto, high)):
-            if first <= last:
-                with suppress(errors.InfeasibleError):
-                    found.append(self._untied(probabilities, first, last))
-        if not found:
-            raise errors.infeasible_threshold(decision.threshold)
-        return max(found, key=_goodness)
+        For the mean without conditions the means of draws choose it. They take a
+        hundredth of the time, and the score that they lose cannot be measured
+        (`experiments/rowwise.py`).
+        """
+        p = means(probabilities)
+        if self.at_least is None and (self.goal is None or self.goal == Mean()):
+            probabilities = p
+
+        def decide_within(low: int, high: int) -> Decision:
+            return self._decide(probabilities, low, high)
+
+        return best_threshold(p, decide_within)
 
     def _decide(
         self, probabilities: Any, min_positives: int, max_positives: int | None
@@ -514,6 +533,21 @@ class ExpectedMetricClassifier(DecisionClassifier):
             return calibrated(self.calibration_, scores)
         return self.calibration_._silently(scores)
 
+    def _known(self, scores: FloatArray) -> FloatArray:
+        """Return the probabilities of `predict_proba`: of the positive class, or all.
+
+        A map may be flat, or rounding may make it so. There a threshold on
+        probabilities could not tell rows that a threshold on scores tells apart, so
+        their probabilities are moved to their side of `threshold_`: by rounding, of
+        single precision at most.
+        """
+        p = means(self._probabilities(scores))
+        if not (self._draws_maps and hasattr(self, "threshold_")):
+            return p
+        above = np.maximum(p, self.threshold_)
+        below = np.minimum(p, np.nextafter(self.threshold_, -np.inf))
+        return np.where(scores >= self._score_threshold, above, below)
+
     def _decide_batch(self, scores: FloatArray) -> Decision | MulticlassDecision:
         probabilities = self._probabilities(scores)
         if self._has_many_classes:
@@ -560,9 +594,8 @@ class ExpectedMetricClassifier(DecisionClassifier):
             means of the draws that `decide` uses.
         """
         if not self._draws_maps:
-            own: FloatArray = super().predict_proba(X)
-            return own
-        p = _means(self._probabilities(self._new_scores(X)))
+            return without_rounding(super().predict_proba(X))
+        p = self._known(self._new_scores(X))
         if self._has_many_classes:
             return p
         first = self._positive(self.classes_) == 0
@@ -589,40 +622,88 @@ class ExpectedMetricClassifier(DecisionClassifier):
             return np.asarray(np.log(self.predict_proba(X)))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the labels with the best expected metric for this batch.
+        """Return the label of each row.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
-            The batch.
+            The instances.
 
         Returns
         -------
         ndarray of shape (n,)
-            Class labels.
+            Class labels. With ``scope="fixed"`` a row gets the same label alone as
+            among others; with ``scope="batch"`` they are those of `decide`.
+        """
+        labels = self._own_labels(self._new_scores(X))
+        return labels if self._has_many_classes else self._labelled(labels)
+
+    def _own_labels(self, scores: FloatArray) -> NDArray[Any]:
+        """Return the classes that `predict` gives; True and False if there are two."""
+        if self.scope == "batch":
+            return np.asarray(self._decide_batch(scores).labels)
+        many = self._has_many_classes
+        check_is_fitted(self, "rule_" if many else "threshold_")
+        p = self._known(scores)
+        return np.asarray(self.rule_(p) if many else p >= self.threshold_)
+
+    def distribution(
+        self, X: Any, metric: str | Metric | None = None
+    ) -> ScoreDistribution:
+        """Return what the labels of `predict` will score, as far as it can be known.
+
+        No labels are needed.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
+            The batch that will be scored.
+        metric : str or Metric, optional
+            The metric of the score; the classifier's own if None.
+
+        Returns
+        -------
+        ScoreDistribution
+            With ``mean``, ``std``, ``interval()``, ``quantile()`` and
+            ``prob_at_least()``. With two classes and ``calibration="posterior"`` it
+            includes the doubt about the calibration.
+
+        Raises
+        ------
+        NotFittedError
+            If the classifier is not fitted.
+
+        Warns
+        -----
+        UserWarning
+            As `decide` does.
+
+        See Also
+        --------
+        bestcut.score_distribution : The same for probabilities and predictions.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from bestcut.estimators import ExpectedMetricClassifier
+        >>> X, y = make_classification(n_samples=300, weights=[0.9], random_state=0)
+        >>> model = ExpectedMetricClassifier(LogisticRegression(), "f1")
+        >>> model.fit(X[:200], y[:200]).distribution(X[200:])
+        F1 0.64, 90% between 0.38 and 0.86
         """
         scores = self._new_scores(X)
-        many = self._has_many_classes
-        if self.scope == "fixed":
-            check_is_fitted(self, "rule_" if many else "threshold_")
-            p = _means(self._probabilities(scores))
-            if many:
-                return np.asarray(self.rule_(p))
-            return self._labelled(p >= self.threshold_)
-        labels = self._decide_batch(scores).labels
-        return labels if many else self._labelled(labels)
-
-
-def _means(probabilities: Probabilities) -> FloatArray:
-    """Return one probability for each row."""
-    if isinstance(probabilities, UncertainProbabilities):
-        return probabilities.mean
-    return probabilities
-
-
-def _goodness(decision: Decision) -> float:
-    """Return the value of the goal, larger is better."""
-    value, metric = decision.goal_value, decision.metric
-    if isinstance(decision.goal, DistributionGoal):
-        return decision.goal.shown(value, metric)  # which undoes itself
-    return value if metric.greater_is_better else -value
+        if self._draws_maps:
+            self._warn_if_elsewhere(scores)
+        labels, p = self._own_labels(scores), self._probabilities(scores)
+        chosen = get(self.metric if metric is None else metric)
+        if not self._has_many_classes:
+            return score_distribution(p, labels, chosen)
+        return multiclass.score_distribution(
+            p,
+            labels,
+            chosen,
+            average=self.average,
+            classes=self.classes_,
+            weights=self.weights,
+        )

@@ -309,10 +309,11 @@ def expected_score(
     y_pred: Any,
     metric: str | Metric = "f1",
     *,
+    average: str = "macro",
     classes: Any = None,
     weights: Any = None,
 ) -> float:
-    """Return the expected macro average of any choice of classes.
+    """Return the expected average score of any choice of classes.
 
     Parameters
     ----------
@@ -322,23 +323,25 @@ def expected_score(
         The class of each row: its index, or its name.
     metric : str or Metric, default="f1"
         The metric of each class against the rest.
+    average : {"macro", "micro"}, default="macro"
+        The mean over classes, or one score for all rows and classes together.
     classes : array-like of shape (classes,), optional
         The names of the classes.
     weights : array-like of shape (classes,), optional
-        The weight of each class in the mean.
+        With "macro": the weight of each class in the mean.
 
     Returns
     -------
     float
-        The mean of the expected scores of all classes.
+        The mean of the expected scores of all classes, or the one score's expectation.
 
     Raises
     ------
     InvalidProbabilityError
         If an entry of `y_proba` is NaN or outside [0, 1].
     ValueError
-        If a row does not sum to 1, there are no rows, or `y_pred` holds an unknown
-        class.
+        If a row does not sum to 1, there are no rows, `y_pred` holds an unknown class,
+        or `average` is not known.
 
     See Also
     --------
@@ -352,7 +355,11 @@ def expected_score(
     >>> round(multiclass.expected_score(P, [0, 0, 0, 0]), 4)
     0.2477
     """
-    return _source_of(y_proba, y_pred, get(metric), classes, weights).mean
+    chosen = get(metric)
+    source = _source_of(y_proba, y_pred, chosen, average, classes, weights)
+    if isinstance(source, DrawnClasses):
+        return source.mean
+    return source.moments(chosen).mean
 
 
 def score_distribution(
@@ -360,10 +367,11 @@ def score_distribution(
     y_pred: Any,
     metric: str | Metric = "f1",
     *,
+    average: str = "macro",
     classes: Any = None,
     weights: Any = None,
 ) -> ScoreDistribution:
-    """Return the distribution of the macro average of any choice of classes.
+    """Return the distribution of the average score of any choice of classes.
 
     Parameters
     ----------
@@ -373,10 +381,12 @@ def score_distribution(
         The class of each row: its index, or its name.
     metric : str or Metric, default="f1"
         The metric of each class against the rest.
+    average : {"macro", "micro"}, default="macro"
+        The mean over classes, or one score for all rows and classes together.
     classes : array-like of shape (classes,), optional
         The names of the classes.
     weights : array-like of shape (classes,), optional
-        The weight of each class in the mean.
+        With "macro": the weight of each class in the mean.
 
     Returns
     -------
@@ -388,8 +398,8 @@ def score_distribution(
     InvalidProbabilityError
         If an entry of `y_proba` is NaN or outside [0, 1].
     ValueError
-        If a row does not sum to 1, there are no rows, or `y_pred` holds an unknown
-        class.
+        If a row does not sum to 1, there are no rows, `y_pred` holds an unknown class,
+        or `average` is not known.
 
     See Also
     --------
@@ -404,15 +414,20 @@ def score_distribution(
     F1 0.49, 90% between 0.42 and 0.55
     """
     chosen = get(metric)
-    return ScoreDistribution(
-        _source_of(y_proba, y_pred, chosen, classes, weights), chosen
-    )
+    source = _source_of(y_proba, y_pred, chosen, average, classes, weights)
+    return ScoreDistribution(source, chosen)
 
 
 def _source_of(
-    y_proba: Any, y_pred: Any, metric: Metric, classes: Any, weights: Any
-) -> DrawnClasses:
+    y_proba: Any,
+    y_pred: Any,
+    metric: Metric,
+    average: str,
+    classes: Any,
+    weights: Any,
+) -> DrawnClasses | MicroClasses:
     """Return where the scores of a choice of classes come from."""
+    kind = check_option(average, _AVERAGES, name="average")
     p = _dense(_check_probabilities(y_proba))
     names = _check_names(classes, p.shape[1])
     share = check_class_weights(weights, p.shape[1])
@@ -422,6 +437,10 @@ def _source_of(
         _refuse_names_as_indices(column, p)
     if not p.shape[0]:
         raise errors.nothing_to_average(p.shape)
+    if kind == "micro":
+        if weights is not None:
+            raise errors.only_for_macro(name="weights")
+        return MicroClasses(p[np.arange(p.shape[0]), column], p.shape[1])
     each = [
         Prediction.of_labels(p[:, j], column == j).moments(metric)
         for j in range(p.shape[1])
