@@ -4,6 +4,9 @@ VENV ?= .venv
 RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check
 
+# Compiled code is kept: otherwise each of many processes compiles the package again.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all quick lint types unit coverage test-oldest test-slow \
   test-browser test-distributed test-mutants test-portable test-torch docs docs-serve \

@@ -116,6 +116,7 @@ def test_conditions_and_worths_that_make_no_sense_are_refused(folder):
     assert not (folder / "r.html").exists()
 
 
+@pytest.mark.slow
 def test_progress_is_shown_on_a_terminal(folder):  # and elsewhere not: see above
     pytest.importorskip("pty")
     line = "bestcut report scores.csv --proba p --also mcc -o r.html"
