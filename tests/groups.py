@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
 
 def slow(*values: Any, id: str | None = None) -> Any:
@@ -19,6 +18,7 @@ def few_and_many(few: int, many: int, given: Callable) -> Callable:
 
     `given` is what ``hypothesis.given`` returns for its strategies.
     """
+    from hypothesis import settings  # which is not where the engines are tested
 
     def decorated(check: Callable) -> Callable:
         @pytest.mark.parametrize("examples", [few, slow(many)])
