@@ -152,7 +152,7 @@ def test_samples_have_the_distribution():
     rng = np.random.default_rng(3)
     p, amount = rng.random(40), rng.lognormal(0, 1, 40)
     score = bestcut.score_distribution(p, p > 0.3, RowUtility(tp=amount, fp=-1.0))
-    drawn = score.sample(20_000, rng=0)
+    drawn = score.sample(20_000, random_state=0)
     # Five standard errors of a mean of 20,000.
     assert abs(drawn.mean() - score.mean) < 5 * score.std / np.sqrt(20_000)
     assert np.mean(drawn >= score.quantile(0.9)) == pytest.approx(0.1, abs=0.011)
@@ -183,7 +183,7 @@ def test_draws_are_decided_by_their_means():
     assert score.quantile_error(0.1) > 0.0
     known = bestcut.score_distribution(p.mean, labels, utility)
     assert score.at_mean().interval() == known.interval()
-    assert score.sample(100, rng=0).shape == (100,)
+    assert score.sample(100, random_state=0).shape == (100,)
     assert found.distribution("f1").mean == bestcut.expected_score(p, labels, "f1")
 
 

@@ -257,9 +257,22 @@ def too_large(name: str, value: Any, largest: float) -> ValueError:
     )
 
 
-def not_whole(name: str, value: Any) -> TypeError:
+def not_whole(name: str, value: Any, cure: str = "") -> TypeError:
     """Return the refusal of a value that is not a whole number."""
-    return TypeError(f"`{name}` must be a whole number; got {_shown(value)}.")
+    return TypeError(
+        _joined(f"`{name}` must be a whole number; got {_shown(value)}.", cure)
+    )
+
+
+def share_as_number(name: str, value: float, n: int | None) -> TypeError:
+    """Return the refusal of a share of the rows where a number of rows is wanted."""
+    share = f"{100 * value:g}%"
+    if n is None:
+        cure = f"Pass int({value:g} * n) for {share} of n rows."
+    else:
+        which = f"int({value:g} * {n}), which is {int(value * n)},"
+        cure = f"Pass {which} for {share} of the rows."
+    return not_whole(name, value, cure)
 
 
 def too_small(name: str, value: Any, least: int, cure: str = "") -> ValueError:
@@ -296,6 +309,43 @@ def masked(name: str) -> TypeError:
     """Return the refusal of a masked array."""
     return TypeError(
         f"`{name}` must not be a masked array; fill it or pass `{name}.compressed()`."
+    )
+
+
+def problems_differ_in_size(sizes: list[int]) -> ValueError:
+    """Return the refusal of a list of problems that make no matrix."""
+    shown = ", ".join(map(str, sizes[:6])) + (", ..." if sizes[6:] else "")
+    counts = f"[{shown}]" if not sizes[6:] else "list(map(len, y_proba))"
+    return ValueError(
+        "`y_proba` must be a matrix, or one column with `groups`; got a list of arrays "
+        f"of {shown} entries. Pass np.concatenate(y_proba) with "
+        f"groups=np.repeat(range({len(sizes)}), {counts})."
+    )
+
+
+def average_in_a_name(given: str, metric: str, average: str) -> ValueError:
+    """Return the refusal of a name that says which average of a metric is meant."""
+    how = (
+        "the shares of the classes as weights"
+        if average == "weighted"
+        else f"average={average!r}"
+    )
+    return ValueError(
+        f"`metric` {given!r} is not known, because the average is an argument of its "
+        f"own. Pass metric={metric!r} and {how} to `bestcut.multiclass.decide`, "
+        "`bestcut.multilabel.decide` or an estimator."
+    )
+
+
+def not_a_random_state(value: Any) -> TypeError:
+    """Return the refusal of what random numbers cannot come from."""
+    old = type(value).__name__ == "RandomState"
+    return TypeError(
+        _joined(
+            "`random_state` must be None, a whole number or a numpy Generator; got "
+            f"{type(value).__name__}.",
+            "Pass np.random.default_rng(seed)." if old else "",
+        )
     )
 
 
@@ -506,12 +556,22 @@ def _no_probability(what: str, got: str, value: float) -> InvalidProbabilityErro
 
 
 def not_one_label_each(
-    name: str, of: str, n: int, shape: tuple[int, ...]
+    name: str, of: str, n: int, shape: tuple[int, ...], draws: int | None = None
 ) -> ValueError:
-    """Return the refusal of more or fewer labels than instances."""
+    """Return the refusal of more or fewer labels than instances.
+
+    `draws` is the number of draws, if the probabilities are draws.
+    """
+    cure = (
+        f"As many are the {draws} draws of each instance: were the rows of the draws "
+        "instances? Pass axis=1 to UncertainProbabilities."
+    )
     return ValueError(
-        f"`{name}` must hold one label for each entry of `{of}`, shape ({n},); "
-        f"got shape {shape}."
+        _joined(
+            f"`{name}` must hold one label for each entry of `{of}`, shape ({n},); "
+            f"got shape {shape}.",
+            cure if shape == (draws,) else "",
+        )
     )
 
 
@@ -878,15 +938,12 @@ def too_short_to_remove(size: int) -> ValueError:
     return ValueError(f"`law` must have at least two entries; got {size}.")
 
 
-def no_generator() -> TypeError:
-    """Return the refusal to draw without a seed."""
-    return TypeError("`rng` must be a seed or a numpy Generator; got None. Pass rng=0.")
-
-
-def same_name_twice(metric: str) -> ValueError:
+def same_name_twice(metric: str, given: Any) -> ValueError:
     """Return the refusal of metrics that would have the same name in the answer."""
+    alias = isinstance(given, str) and given != metric
     return ValueError(
-        f"`metric` must hold metrics of different names; got {metric!r} twice."
+        f"`metric` must hold metrics of different names; got {metric!r} twice"
+        + (f"; {given!r} is another name of it." if alias else ".")
     )
 
 
@@ -944,6 +1001,14 @@ def not_an_axis(axis: Any) -> ValueError:
     """Return the refusal of an axis that a matrix does not have."""
     return ValueError(
         f"`axis` must be 1 (each row) or 0 (each column); got {_shown(axis)}."
+    )
+
+
+def not_an_axis_of_draws(axis: Any) -> ValueError:
+    """Return the refusal of an axis along which no draws can follow each other."""
+    return ValueError(
+        "`axis` must be 0 (a row for each draw) or 1 (a column for each draw); got "
+        f"{_shown(axis)}."
     )
 
 

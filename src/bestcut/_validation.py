@@ -18,6 +18,7 @@ from bestcut import _errors as errors
 from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
 
 _MOST = int(np.iinfo(np.int64).max)  # instances that a problem may have
+_UNKNOWN = 1 << 53  # no batch has so many instances: their number is not known yet
 _LARGEST = 1e150  # so that a product of two is still finite
 _SUM_OF_TWO = 1e-5  # two classes in float32 sum to 1 within this
 
@@ -163,9 +164,17 @@ def check_groups(values: Any, n: int) -> tuple[NDArray[Any], IndexArray]:
 
 
 def check_labels(
-    values: Any, n: int, *, name: str = "y_pred", of: str = "y_proba"
+    values: Any,
+    n: int,
+    *,
+    name: str = "y_pred",
+    of: str = "y_proba",
+    draws: int | None = None,
 ) -> BoolArray:
-    """Return `values` as n labels, True where positive."""
+    """Return `values` as n labels, True where positive.
+
+    `draws` is the number of draws, if the probabilities are draws.
+    """
     is_bool = type(values) is np.ndarray and values.dtype == np.bool_
     array = (
         values
@@ -175,7 +184,7 @@ def check_labels(
         )
     )
     if array.shape != (n,):
-        raise errors.not_one_label_each(name, of, n, array.shape)
+        raise errors.not_one_label_each(name, of, n, array.shape, draws)
     if is_bool:
         return np.asarray(array)
     bad = ~((array == 0) | (array == 1))
@@ -443,13 +452,36 @@ def check_custom_values(
     return array
 
 
+def _check_number_of_rows(value: Any, n: int | None, *, name: str) -> int:
+    """Return a number of rows, refusing a share of them with the number that it is."""
+    is_share = isinstance(value, Real) and 0.0 < float(value) < 1.0
+    if is_share:
+        raise errors.share_as_number(name, float(value), n)
+    return check_whole_number(value, name=name)
+
+
+def check_random_state(random_state: Any) -> np.random.Generator:
+    """Return what random numbers come from: None is a seed that nobody knows."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None:
+        return np.random.default_rng()
+    if isinstance(random_state, bool | np.bool_) or not isinstance(
+        random_state, Integral
+    ):
+        raise errors.not_a_random_state(random_state)
+    seed = check_whole_number(random_state, name="random_state")
+    return np.random.default_rng(seed)
+
+
 def check_bounds(
     min_positives: Any, max_positives: Any, n: int, *, n_name: str = "y_proba"
 ) -> tuple[int, int]:
     """Return the allowed range of the number of predicted positives."""
-    low, high = check_whole_number(min_positives, name="min_positives"), n
+    rows = None if n >= _UNKNOWN else n
+    low, high = _check_number_of_rows(min_positives, rows, name="min_positives"), n
     if max_positives is not None:
-        high = check_whole_number(max_positives, name="max_positives")
+        high = _check_number_of_rows(max_positives, rows, name="max_positives")
     if low > high and max_positives is not None:
         raise errors.bounds_cross(low, high)
     if low > n:
@@ -484,7 +516,7 @@ def check_bounds_of_each(
 def _check_numbers(values: Any, count: int, *, name: str) -> CountArray:
     """Return whole numbers, not negative: one for each of some problems."""
     if np.ndim(values) == 0:
-        return np.full(count, check_whole_number(values, name=name))
+        return np.full(count, _check_number_of_rows(values, None, name=name))
     array = check_real_array(values, name=name)
     if array.shape != (count,):
         raise errors.wrong_length(name, count, array.shape)

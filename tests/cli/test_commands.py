@@ -151,7 +151,7 @@ def test_the_shell_is_told_commands_options_and_metrics(folder):
     assert b"complete -o nosort -F _bestcut_completion bestcut" in source.stdout
     for words, found in {
         "bestcut co": "plain,compare",
-        "bestcut decide scores.csv --at": "plain,--at-least",
+        "bestcut decide scores.csv --at": "plain,--at-least\nplain,--at-most",
         "bestcut decide scores.csv --metric jac": "plain,jaccard",
         "bestcut expect scores.csv --metric f1,mc": "plain,f1,mcc",
     }.items():

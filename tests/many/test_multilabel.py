@@ -294,7 +294,7 @@ def test_the_law_of_many_rows_is_the_one_that_simulation_sees(metric, average):
         counts = ((Y & labels).sum(axis=1), labels.sum(axis=1), Y.sum(axis=1))
         scores[i] = np.mean(found.metric.score(*(x * 1.0 for x in counts), float(n)))
     assert_same_law(found, scores)
-    assert_same_law(found, found.sample(size, rng=1))
+    assert_same_law(found, found.sample(size, random_state=1))
 
 
 def assert_same_law(found, scores):
@@ -432,7 +432,7 @@ def test_bounds_of_decide_are_checked():
 def test_the_comparison_with_draws_rejects_another_law():
     p = np.random.default_rng(3).random((40, 6))
     found = bestcut.multilabel.score_distribution(p, p > 0.4, "f1")
-    scores = found.sample(4000, rng=1)
+    scores = found.sample(4000, random_state=1)
     assert_same_law(found, scores)
     for wrong in (scores + 0.02, scores.mean() + 1.2 * (scores - scores.mean())):
         with pytest.raises(AssertionError):

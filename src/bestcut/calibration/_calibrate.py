@@ -16,6 +16,7 @@ from bestcut._validation import (
     check_finite_scores,
     check_labels,
     check_option,
+    check_random_state,
     check_whole_number,
 )
 from bestcut.calibration._chance import SELDOM, chance_of_outside, positives_above
@@ -324,7 +325,7 @@ def calibrate(
     *,
     method: str = "auto",
     n_draws: int = 200,
-    random_state: int = 0,
+    random_state: int | np.random.Generator | None = 0,
 ) -> Calibration:
     """Learn from labels which probabilities scores stand for, and how sure this is.
 
@@ -346,8 +347,8 @@ def calibrate(
         maps, or ``"auto"`` for a mixture of the three.
     n_draws : int, default=200
         How many maps to draw.
-    random_state : int, default=0
-        Seed; equal seeds give equal maps.
+    random_state : None, int or numpy.random.Generator, default=0
+        Where random numbers come from; equal seeds give equal maps.
 
     Returns
     -------
@@ -398,7 +399,7 @@ def calibrate(
     )
     if rows > _MOST_DRAWS:
         raise errors.too_many_draws(rows, _MOST_DRAWS)
-    seed = check_whole_number(random_state, name="random_state")
+    rng = check_random_state(random_state)
     check_order(y_true=y_true, scores=scores)
     s = check_finite_scores(scores, name="scores")
     labels = check_labels(y_true, s.size, name="y_true", of="scores")
@@ -409,7 +410,6 @@ def calibrate(
     kind = _PROBABILITY if low >= 0.0 and high <= 1.0 else _ANY
     cells = cells_of(_coordinate(s, kind), labels)
     knots = knots_of(cells)
-    rng = np.random.default_rng(seed)
     return Calibration(
         knots=knots,
         values=drawn(_METHODS[chosen], cells, knots, rng, rows),

@@ -177,6 +177,7 @@ def decide_each(
         return _decide_groups(y_proba, groups, task, bounds, threads)
     if hasattr(y_proba, "tocsr"):
         return _decide_sparse(y_proba, axis, task, bounds, threads)
+    _refuse_uneven(y_proba)
     matrix = check_matrix(positive_columns(y_proba))
     problems = EqualRows(matrix if axis == 1 else matrix.T)
     limits = check_bounds_of_each(*bounds, problems.sizes.size)
@@ -185,6 +186,16 @@ def decide_each(
     predictions = PredictionSet.of_rows(problems.p, labels)
     labels = like(y_proba, labels if axis == 1 else labels.T)
     return solved.decisions(labels, task, predictions, axis)
+
+
+def _refuse_uneven(y_proba: Any) -> None:
+    """Refuse a list of problems that differ in size, which makes no matrix."""
+    if not isinstance(y_proba, list | tuple):
+        return
+    if all(np.ndim(one) == 1 for one in y_proba):
+        sizes = [len(one) for one in y_proba]
+        if len(set(sizes)) > 1:
+            raise errors.problems_differ_in_size(sizes)
 
 
 @dataclass(frozen=True)

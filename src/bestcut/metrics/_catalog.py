@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bestcut._errors import (
+    average_in_a_name,
     beta_out_of_range,
     class_for_metric,
     no_metric,
@@ -1190,6 +1191,11 @@ _ALIASES = {
 _NAMED = _CATALOG | {alias: _CATALOG[name] for alias, name in _ALIASES.items()}
 _F_BETA = re.compile(r"f(\d+(\.\d+)?(e[+-]?\d+)?)", re.ASCII)
 
+_AVERAGES = "macro|micro|samples|weighted"
+_AVERAGED = re.compile(
+    f"((?P<before>{_AVERAGES})_)?(?P<name>.+?)(_(?P<after>{_AVERAGES}))?"
+)
+
 # Names of these metrics elsewhere, which are used only to suggest the right name.
 _HINTS = {
     "am": "balanced_accuracy",
@@ -1295,6 +1301,10 @@ def get(metric: str | Metric) -> Metric:
         return FBeta(beta=float(found[1]))
     if spelled_plainly(metric) not in _HINTS and is_formula(metric):
         return from_expression(metric)
+    if found := _AVERAGED.fullmatch(spelled_plainly(metric)):
+        average, name = found["before"] or found["after"], found["name"]
+        if average and (name in _NAMED or _F_BETA.fullmatch(name)):
+            raise average_in_a_name(metric, name, average)
     error = unknown_name("metric", metric, _CATALOG, _ALIASES | _HINTS)
     raise error
 

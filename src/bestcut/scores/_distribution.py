@@ -9,11 +9,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bestcut import _errors as errors
 from bestcut._types import FloatArray
 from bestcut._validation import (
     check_finite_real,
     check_levels,
+    check_random_state,
     check_share,
     check_whole_number,
 )
@@ -359,15 +359,17 @@ class ScoreDistribution:
             f"{share:.2g}"
         )
 
-    def sample(self, size: int, rng: int | np.random.Generator) -> FloatArray:
+    def sample(
+        self, size: int, random_state: int | np.random.Generator | None = 0
+    ) -> FloatArray:
         """Draw scores.
 
         Parameters
         ----------
         size : int
             How many.
-        rng : int or numpy.random.Generator
-            A seed or a generator.
+        random_state : None, int or numpy.random.Generator, default=0
+            Where random numbers come from.
 
         Returns
         -------
@@ -377,15 +379,12 @@ class ScoreDistribution:
         Raises
         ------
         TypeError
-            If `rng` is None, so that results cannot be repeated, or `size` is not a
-            whole number.
+            If `size` is not a whole number, or `random_state` of another kind.
         ValueError
-            If `size` is negative.
+            If `size` or `random_state` is negative.
         """
         count = check_whole_number(size, name="size")
-        if rng is None:
-            raise errors.no_generator()
-        return self._source.sample(self.metric, count, np.random.default_rng(rng))
+        return self._source.sample(self.metric, count, check_random_state(random_state))
 
     def __repr__(self) -> str:
         low, high = self.interval(0.9)

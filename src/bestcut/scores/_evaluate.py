@@ -187,7 +187,8 @@ def _checked(
 ) -> tuple[FloatArray | UncertainProbabilities, BoolArray]:
     check_order(y_proba=y_proba, y_pred=y_pred)
     if isinstance(y_proba, UncertainProbabilities):
-        return y_proba, check_labels(y_pred, len(y_proba))
+        labels = check_labels(y_pred, len(y_proba), draws=y_proba.n_draws)
+        return y_proba, labels
     p = check_probabilities(y_proba)
     return p, check_labels(y_pred, p.size)
 
@@ -226,9 +227,10 @@ def _one_or_many(
     if isinstance(metric, str | AnyMetric) or not isinstance(metric, Sequence):
         return compute(_metric(metric))
     results: dict[str, Result] = {}
-    for chosen in map(_metric, metric):
+    for given in metric:
+        chosen = _metric(given)
         if chosen.name in results:
-            raise errors.same_name_twice(chosen.name)
+            raise errors.same_name_twice(chosen.name, given)
         results[chosen.name] = compute(chosen)
     return results
 

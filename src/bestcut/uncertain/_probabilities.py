@@ -30,7 +30,10 @@ class UncertainProbabilities:
     Parameters
     ----------
     draws : array-like of shape (n_draws, n)
-        A row for each draw, a column for each instance.
+        A row for each draw, a column for each instance; with ``axis=1`` the other way
+        round.
+    axis : {0, 1}, default=0
+        The axis along which draws follow each other.
 
     Attributes
     ----------
@@ -48,7 +51,8 @@ class UncertainProbabilities:
     InvalidProbabilityError
         If an entry of `draws` is NaN or outside [0, 1].
     ValueError
-        If `draws` does not have two dimensions, or has no rows.
+        If `draws` does not have two dimensions, or there are none, or `axis` is not 0
+        or 1.
     TypeError
         If `draws` does not hold numbers.
 
@@ -70,14 +74,17 @@ class UncertainProbabilities:
     [True, True, False]
     """
 
-    def __init__(self, draws: Any) -> None:
+    def __init__(self, draws: Any, *, axis: int = 0) -> None:
+        if axis not in (0, 1):
+            raise errors.not_an_axis_of_draws(axis)
         shape = check_real_array(draws, name="draws", cure=_CURE, booleans=False).shape
         if len(shape) != 2:
             raise errors.not_draws_by_instance(shape)
         table = check_matrix(draws, name="draws")
-        if table.shape[0] == 0:
+        if table.shape[axis] == 0:
             raise errors.no_rows_of_draws()
-        self._draws: Draws = ListedDraws(np.array(table.T, order="C"))
+        by_instance = table.T if axis == 0 else table
+        self._draws: Draws = ListedDraws(np.array(by_instance, order="C"))
 
     @classmethod
     def _of(cls, draws: Draws) -> UncertainProbabilities:

@@ -1,0 +1,115 @@
+"""A first guess at the API works, or its error holds the call that does.
+
+Each test is a guess that somebody made.
+"""
+
+import numpy as np
+import pytest
+
+import bestcut
+from bestcut import multiclass, multilabel
+
+P = [0.9, 0.6, 0.3, 0.1]
+LABELS = [1, 1, 0, 0]
+
+
+def test_all_metrics_at_once():
+    scores = bestcut.expected_score(P, LABELS, bestcut.metrics.names())
+    assert list(scores) == bestcut.metrics.names()
+    with pytest.raises(ValueError, match=r"got 'f1' twice; 'dice' is another name of"):
+        bestcut.expected_score(P, LABELS, ["f1", "dice"])
+
+
+@pytest.mark.parametrize("argument", ["max_positives", "min_positives"])
+def test_a_share_of_the_rows_as_a_budget(argument):
+    cure = r"Pass int\(0\.05 \* 400\), which is 20, for 5% of the rows\."
+    with pytest.raises(
+        TypeError, match=f"`{argument}` must be a whole.*got 0.05. {cure}"
+    ):
+        bestcut.decide(P * 100, **{argument: 0.05})
+    anywhere = r"Pass int\(0\.05 \* n\) for 5% of n rows\."
+    with pytest.raises(TypeError, match=anywhere):
+        bestcut.decide_each([P] * 3, **{argument: 0.05})
+    with pytest.raises(TypeError, match=r"must be a whole number; got 2\.5\.$"):
+        bestcut.decide(P, **{argument: 2.5})
+
+
+def test_problems_of_different_sizes_in_a_list():
+    a, b = [0.9, 0.2, 0.4], np.array([0.3, 0.3])
+    with pytest.raises(ValueError, match=r"`y_proba` .*of 3, 2 entries") as error:
+        bestcut.decide_each([a, b])
+    call = str(error.value).rpartition("Pass ")[2].removesuffix(".")
+    assert call == ("np.concatenate(y_proba) with groups=np.repeat(range(2), [3, 2])")
+    some = bestcut.decide_each(
+        np.concatenate([a, b]), groups=np.repeat(range(2), [3, 2])
+    )
+    assert some.n_positive.tolist() == [
+        bestcut.decide(a).n_positive,
+        bestcut.decide(b).n_positive,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "cure"),
+    [
+        ("macro_f1", "metric='f1' and average='macro'"),
+        ("f1_macro", "metric='f1' and average='macro'"),
+        ("F1-micro", "metric='f1' and average='micro'"),
+        ("samples_jaccard", "metric='jaccard' and average='samples'"),
+        ("f0.7_macro", "metric='f0.7' and average='macro'"),
+        ("recall_weighted", "metric='recall' and the shares of the classes as weights"),
+    ],
+)
+def test_the_average_in_the_name_of_a_metric(given, cure):
+    shares = [[0.5, 0.3, 0.2], [0.2, 0.7, 0.1]]
+    for decide in (
+        lambda: multiclass.decide(shares, given),
+        lambda: multilabel.decide(shares, given),
+        lambda: bestcut.decide(P, given),
+    ):
+        with pytest.raises(ValueError, match="is not known") as error:
+            decide()
+        assert cure in str(error.value)
+        assert "`bestcut.multiclass.decide`" in str(error.value)
+
+
+def test_draws_with_a_row_for_each_instance():
+    draws = np.random.default_rng(0).beta(1, 2, (30, 5))
+    rows = bestcut.UncertainProbabilities(draws)
+    columns = bestcut.UncertainProbabilities(draws, axis=1)
+    assert (len(rows), rows.n_draws) == (5, 30)
+    assert (len(columns), columns.n_draws) == (30, 5)
+    np.testing.assert_array_equal(columns.draws(), draws.T)
+    same = bestcut.UncertainProbabilities(draws.T)
+    np.testing.assert_array_equal(same.draws(), columns.draws())
+    cure = r"got shape \(30,\)\. .*30 draws.*Pass axis=1 to UncertainProbabilities"
+    with pytest.raises(ValueError, match=cure):
+        bestcut.expected_score(rows, np.ones(30))
+    with pytest.raises(ValueError, match=cure):
+        bestcut.check_calibration(np.ones(30), rows)
+    for axis in (2, -1, None, "rows"):
+        with pytest.raises(ValueError, match="`axis` must be 0"):
+            bestcut.UncertainProbabilities(draws, axis=axis)
+
+
+SEEDED = {
+    "calibrate": lambda seed: bestcut.calibrate(
+        LABELS * 5, P * 5, n_draws=20, random_state=seed
+    )(P).draws(),
+    "sample": lambda seed: bestcut.score_distribution(P, LABELS).sample(20, seed),
+}
+
+
+@pytest.mark.parametrize("call", SEEDED.values(), ids=SEEDED)
+def test_random_state_is_a_seed_a_generator_or_none(call):
+    same = call(7)
+    np.testing.assert_array_equal(call(np.int64(7)), same)
+    np.testing.assert_array_equal(call(np.random.default_rng(7)), same)
+    rng = np.random.default_rng(7)
+    assert not np.array_equal(call(rng), call(rng))
+    assert not np.array_equal(call(None), call(None))
+    for wrong in (-1, 1.5, "7", True):
+        with pytest.raises((TypeError, ValueError), match="`random_state` must"):
+            call(wrong)
+    with pytest.raises(TypeError, match=r"Pass np\.random\.default_rng\(seed\)"):
+        call(np.random.RandomState(0))
