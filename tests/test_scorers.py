@@ -42,8 +42,8 @@ def test_labels_are_not_looked_at():
 def test_no_predictions_expect_more_than_the_decision(metric):
     scorer = make_expected_scorer(metric)
     models = [
+        ExpectedMetricClassifier(GaussianNB(), metric, calibration=None, scope="batch"),
         ExpectedMetricClassifier(GaussianNB(), metric, calibration=None),
-        ExpectedMetricClassifier(GaussianNB(), metric, calibration=None, scope="fixed"),
         PluginThresholdClassifier(GaussianNB(), metric, cv=3),
         GaussianNB(),
     ]
@@ -65,8 +65,8 @@ def test_a_loss_comes_with_a_minus():
     assert make_expected_scorer(own)(model, X[TEST]) == -cost < 0
 
 
-@pytest.mark.parametrize("label", ["ham", "spam", None])
-def test_the_positive_class_can_be_chosen(label):
+@pytest.mark.parametrize("label", ["ham", "spam"])
+def test_the_positive_class_is_chosen(label):
     y = np.array(["ham", "spam"])[Y]
     model = GaussianNB().fit(X[TRAIN], y[TRAIN])
     column = 0 if label == "ham" else 1
@@ -75,6 +75,8 @@ def test_the_positive_class_can_be_chosen(label):
         model.predict(X[TEST]) == model.classes_[column],
     )
     assert make_expected_scorer(pos_label=label)(model, X[TEST]) == expected
+    with pytest.raises(ValueError, match="Pass pos_label='ham' or pos_label='spam'"):
+        make_expected_scorer()(model, X[TEST])
 
 
 def test_cross_validation():
@@ -82,7 +84,9 @@ def test_cross_validation():
     scores = cross_val_score(GaussianNB(), X, Y, scoring=scorer, cv=3)
     assert scores.shape == (3,)
     found = cross_validate(
-        ExpectedMetricClassifier(GaussianNB(), "jaccard", calibration=None),
+        ExpectedMetricClassifier(
+            GaussianNB(), "jaccard", calibration=None, scope="batch"
+        ),
         X,
         Y,
         scoring={"expected": scorer, "realised": "jaccard"},
@@ -153,7 +157,9 @@ def test_of_several_classes_it_is_the_expected_mean_over_them(metric, names):
 @pytest.mark.parametrize("metric", ["f1", "gmean", "squared_count_error"])
 def test_no_classes_expect_more_than_the_decision_and_its_gap(metric):
     scorer = make_expected_scorer(metric, average="macro")
-    best = flowers(ExpectedMetricClassifier(GaussianNB(), metric, calibration=None))
+    best = flowers(
+        ExpectedMetricClassifier(GaussianNB(), metric, calibration=None, scope="batch")
+    )
     decision, sign = best.decide(FLOWERS[NEW]), get(metric).sign
     own, usual = (scorer(model, FLOWERS[NEW]) for model in (best, flowers()))
     assert own == pytest.approx(sign * decision.expected_score, rel=1e-12)

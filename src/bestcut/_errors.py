@@ -1442,6 +1442,16 @@ def too_few_classes(classifier: str, classes: Sequence[Any], n: int) -> ValueErr
     )
 
 
+def which_is_positive(classes: Sequence[Any]) -> ValueError:
+    """Return the refusal to guess which of two classes is the positive one."""
+    first, second = map(_shown, classes)
+    return ValueError(
+        f"`pos_label` must say which class is positive: {first} or {second}. Only 0 "
+        "and 1, -1 and 1, or False and True need no `pos_label`. Pass "
+        f"pos_label={first} or pos_label={second}."
+    )
+
+
 def not_a_class(pos_label: Any, classes: Sequence[Any]) -> ValueError:
     """Return the refusal of a positive class that does not occur."""
     return ValueError(

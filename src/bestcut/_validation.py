@@ -394,6 +394,19 @@ def check_positive_class(pos_label: Any, classes: NDArray[Any]) -> None:
         raise errors.not_a_class(pos_label, classes.tolist())
 
 
+def positive_class(pos_label: Any, classes: NDArray[Any]) -> Any:
+    """Return the positive one of two classes.
+
+    If it is not given, the classes must tell: 0 and 1, -1 and 1, or False and True.
+    """
+    if pos_label is None:
+        if classes.tolist() not in ([0, 1], [-1, 1]):
+            raise errors.which_is_positive(classes.tolist())
+        return classes[1]
+    check_positive_class(pos_label, classes)
+    return pos_label
+
+
 def check_callable(function: Any, *, name: str) -> None:
     """Refuse a value that cannot be called."""
     if not callable(function):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._validation import check_option, check_positive_class
+from bestcut._validation import check_option, positive_class
 from bestcut.many import multiclass
 from bestcut.metrics import Metric, get
 from bestcut.scores import expected_score
@@ -30,7 +30,8 @@ class ExpectedScorer:
     metric : Metric
         The metric whose expected score is returned.
     pos_label : int, float, bool or str, optional
-        The positive class; the second of the classifier's classes if None.
+        The positive class. It must be given unless the classes are 0 and 1, -1 and 1,
+        or False and True.
     average : {"macro"}, optional
         The mean of the metric over classes; if None, the metric of the positive class.
 
@@ -39,8 +40,8 @@ class ExpectedScorer:
     AttributeError
         When it is called, if the classifier has no ``predict_proba``.
     ValueError
-        When it is called without `average`, if there are not two classes or `pos_label`
-        is none of them.
+        When it is called without `average`, if there are not two classes, `pos_label`
+        is none of them, or it is missing.
 
     See Also
     --------
@@ -94,8 +95,7 @@ class ExpectedScorer:
         """Return the expected metric of the positive class."""
         if classes.size != 2:
             raise errors.not_two_classes(classes.tolist())
-        label = classes[1] if self.pos_label is None else self.pos_label
-        check_positive_class(label, classes)
+        label = positive_class(self.pos_label, classes)
         column = int(np.flatnonzero(classes == label)[0])
         p = np.asarray(estimator.predict_proba(X))[:, column]
         return expected_score(p, np.asarray(estimator.predict(X)) == label, self.metric)
@@ -130,8 +130,8 @@ def make_expected_scorer(
         ``"f1_macro"`` computes from labels. If None, there must be two classes, and the
         metric is that of the positive class.
     pos_label : int, float, bool or str, optional
-        The positive class; the second of the classifier's classes if None. It must be
-        None with `average`.
+        The positive class. It must be given unless the classes are 0 and 1, -1 and 1,
+        or False and True, and it must be None with `average`.
 
     Returns
     -------

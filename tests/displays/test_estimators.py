@@ -31,7 +31,8 @@ OF_TWO = [ExpectedScoreDisplay, DecisionDisplay, ScoreDistributionDisplay]
 
 
 def own(**options):
-    return ExpectedMetricClassifier(LogisticRegression(), n_draws=20, **options).fit(
+    options = {"n_draws": 20, "pos_label": "yes", "scope": "batch", **options}
+    return ExpectedMetricClassifier(LogisticRegression(), **options).fit(
         X[:200], Y[:200]
     )
 
@@ -99,7 +100,9 @@ def test_a_fixed_threshold_is_judged_by_what_it_predicts():
 
 
 def test_a_tuned_threshold_brings_its_metric():
-    tuned = PluginThresholdClassifier(LogisticRegression(), metric="mcc")
+    tuned = PluginThresholdClassifier(
+        LogisticRegression(), metric="mcc", pos_label="yes"
+    )
     tuned.fit(X[:200], Y[:200])
     display = ScoreDistributionDisplay.from_estimator(tuned, NEW)
     assert display.score.metric.name == "mcc"

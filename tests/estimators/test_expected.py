@@ -101,7 +101,7 @@ def test_accuracy_is_decided_at_one_half():
 def test_small_batches(scope, n):
     y = np.repeat(["no", "yes"], 20)
     p = np.linspace(0.1, 0.9, 40)[:, None]
-    model = plain(KnownModel(), scope=scope, cv=2).fit(p, y)
+    model = plain(KnownModel(), scope=scope, cv=2, pos_label="yes").fit(p, y)
     labels = model.predict(np.full((n, 1), 0.8))
     assert labels.shape == (n,)
     assert labels.dtype == y.dtype

@@ -43,7 +43,16 @@ LABELS = {
     "floats": np.array([0.0, 1.0]),
     "signs": np.array([-1, 1]),
     "large": np.array([3, 700]),
+    "counted from 1": np.array([1, 2]),
 }
+TOLD = ("booleans", "floats", "signs")  # these tell which of them is positive
+
+
+class NeverFitted(GaussianNB):
+    """Whoever is fitted was not checked in time."""
+
+    def fit(self, X, y):
+        pytest.fail("the classes must be checked before anything is fitted")
 
 
 @cache
@@ -67,12 +76,19 @@ def weighted_probabilities(make):
 def test_any_two_labels(make, kind):
     names = LABELS[kind]
     _, plain = fitted(make)
-    model = make(GaussianNB()).fit(X, names[Y])
+    first, second = names.tolist()
+    told = kind in TOLD
+    if not told:
+        message = f"say which class is positive: {first!r} or {second!r}. Only 0 and 1"
+        with pytest.raises(ValueError, match=message):
+            make(NeverFitted()).fit(X, names[Y])
+    model = make(GaussianNB(), pos_label=None if told else second)
+    model.fit(X, names[Y])
     predicted = model.predict(X)
     assert predicted.dtype == GaussianNB().fit(X, names[Y]).predict(X).dtype
     np.testing.assert_array_equal(predicted, names[plain])
     np.testing.assert_array_equal(model.classes_, names)
-    for label, column in zip(names.tolist(), (0, 1), strict=True):
+    for label, column in ((first, 0), (second, 1)):
         chosen = make(GaussianNB(), pos_label=label).fit(X, names[Y])
         _, by_number = fitted(make, pos_label=column)
         np.testing.assert_array_equal(chosen.predict(X), names[by_number])
@@ -93,7 +109,7 @@ def test_any_two_labels(make, kind):
 )
 def test_labels_in_any_container(make, wrap):
     names = np.array(["ham", "spam"])
-    model = make(GaussianNB()).fit(X, wrap(names[Y].tolist()))
+    model = make(GaussianNB(), pos_label="spam").fit(X, wrap(names[Y].tolist()))
     np.testing.assert_array_equal(model.predict(X), names[fitted(make)[1]])
 
 

@@ -117,9 +117,7 @@ def test_pickling(make, metric):
 
 @each_way
 def test_fit_again_forgets_the_first_fit(make):
-    model = make(GaussianNB()).fit(
-        pd.DataFrame(X, columns=NAMES), np.where(Y, "a", "b")
-    )
+    model = make(GaussianNB()).fit(pd.DataFrame(X, columns=NAMES), np.where(Y, -1, 1))
     model.fit(X[:, :3], Y)
     fresh = make(GaussianNB()).fit(X[:, :3], Y)
     np.testing.assert_array_equal(model.predict(X[:, :3]), fresh.predict(X[:, :3]))

@@ -31,7 +31,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
-from bestcut._validation import check_positive_class, check_probabilities, check_scores
+from bestcut._validation import check_probabilities, check_scores, positive_class
 
 ROUNDED = 1e-6  # single precision may go this far beyond 0 or 1
 
@@ -121,8 +121,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if classes.size < 2:
             name = type(self).__name__
             raise errors.too_few_classes(name, classes.tolist(), y.size)
-        if self.pos_label is not None:
-            check_positive_class(self.pos_label, classes)
+        positive_class(self.pos_label, classes)
 
     @property
     def _uses_folds(self) -> bool:

@@ -124,7 +124,8 @@ class ExpectedMetricClassifier(DecisionClassifier):
         that it is called with, as `decide` does, so that the label of a row depends on
         the other rows, and a row alone may get another label than among others.
     pos_label : int, float, bool or str, optional
-        The positive class; the second of the sorted classes if None.
+        The positive class. It must be given unless the classes are 0 and 1, -1 and 1,
+        or False and True.
     n_draws : int, default=200
         How many maps ``calibration="posterior"`` draws.
     random_state : int, RandomState or None, default=0

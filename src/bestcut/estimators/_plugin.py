@@ -38,7 +38,8 @@ class PluginThresholdClassifier(DecisionClassifier):
     holdout_size : float, default=0.5
         The share of the data that tunes the threshold under ``"holdout"``.
     pos_label : int, float, bool or str, optional
-        The positive class; the second of the sorted classes if None.
+        The positive class. It must be given unless the classes are 0 and 1, -1 and 1,
+        or False and True.
     random_state : int, RandomState or None, default=None
         For the split of ``"holdout"``.
     n_jobs : int, optional
