@@ -119,7 +119,7 @@ def test_classes_may_be_of_several_types():
         (
             {"P": [[[0.2, 0.8]]]},
             ValueError,
-            r"a column for each class; got shape \(1, 1, 2\)\. Reshape it: "
+            r"a column for each class; got shape \(1, 1, 2\)\. .* for rows, pass "
             r"`P\.reshape\(-1, n_classes\)`\.$",
         ),
         ({"P": [[np.nan, 1.0]]}, ValueError, r"got P\[0, 0\] = nan"),

@@ -35,7 +35,7 @@ from bestcut.many._blocks import (
     kernel_of_few,
     one_by_one,
 )
-from bestcut.many._decisions import Decisions
+from bestcut.many._decisions import Decisions, allowed_in_words
 from bestcut.many._drawn import DrawnSets
 from bestcut.many._fractional import Kernel
 from bestcut.many._row_gains import best_rows
@@ -183,7 +183,7 @@ def decide_each(
     labels = problems.labels
     predictions = PredictionSet.of_rows(problems.p, labels)
     labels = like(y_proba, labels if axis == 1 else labels.T)
-    return solved.decisions(labels, task, predictions)
+    return solved.decisions(labels, task, bounds, predictions)
 
 
 @dataclass(frozen=True)
@@ -270,6 +270,7 @@ def _decide_rows(
         goal_value=found.expected_score,
         groups=names,
         _predictions=predictions,
+        _allowed=allowed_in_words(*bounds),
     )
 
 
@@ -290,7 +291,7 @@ def _decide_groups(
     labels = np.empty(p.size, dtype=np.bool_)
     labels[order] = problems.labels
     predictions = PredictionSet(problems.p, problems.labels, problems.sizes)
-    return solved.decisions(like(y_proba, labels), task, predictions, names)
+    return solved.decisions(like(y_proba, labels), task, bounds, predictions, names)
 
 
 def _decide_drawn_groups(
@@ -323,6 +324,7 @@ def _decide_drawn_groups(
         goal_value=found.numbers("goal_value"),
         groups=names,
         _predictions=predictions,
+        _allowed=allowed_in_words(*bounds),
     )
 
 
@@ -418,7 +420,7 @@ def _decide_sparse(
     predictions = PredictionSet(p, problems.labels, problems.sizes, problems.total)
     matrix.data = problems.labels.copy()
     matrix.eliminate_zeros()
-    return solved.decisions(matrix, task, predictions)
+    return solved.decisions(matrix, task, bounds, predictions)
 
 
 def _decide(
@@ -555,6 +557,7 @@ class _Answers:
         self,
         labels: Any,
         task: Task,
+        bounds: tuple[Any, Any],
         predictions: PredictionSet,
         groups: NDArray[Any] | None = None,
     ) -> Decisions:
@@ -571,6 +574,7 @@ class _Answers:
             goal_value=self.goal_value,
             groups=groups,
             _predictions=predictions,
+            _allowed=allowed_in_words(*bounds),
         )
 
 
