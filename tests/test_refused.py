@@ -245,3 +245,79 @@ def test_indices_need_no_names(shift):
     multiclass.expected_score(shares, best.astype(float))
     multiclass.expected_score(shares, [0, 2, 2])  # 0 can only be an index
     multiclass.expected_score(shares, [2, 2, 2])
+
+
+# --- advice that leads somewhere ------------------------------------------------------
+
+RNG = np.random.default_rng(0)
+CLASSES = RNG.integers(0, 4, 60)
+COLUMNS = RNG.dirichlet(np.ones(4), 60)
+AMOUNT_OF_EACH = 10.0 * RNG.random(60)
+CUBE = RNG.dirichlet(np.ones(4), (3, 60))
+
+
+def test_scores_of_many_classes_are_calibrated_one_class_at_a_time():
+    message = (
+        "`scores` must be 1-D; got shape (60, 4). Take one class at a time, against "
+        "the rest: for class j the labels `y_true == j` and the scores `scores[:, j]`. "
+        "`bestcut.estimators.ExpectedMetricClassifier` does so for all classes."
+    )
+    with pytest.raises(ValueError, match=re.escape(message)):
+        bestcut.calibrate(CLASSES, COLUMNS)
+    calibration = bestcut.calibrate(CLASSES == 2, COLUMNS[:, 2], n_draws=1)
+    with pytest.raises(
+        ValueError, match=r"`new_scores` must be 1-D; .* one class at a"
+    ):
+        calibration(COLUMNS)
+
+
+def test_draws_of_many_classes_are_named_as_draws():
+    message = (
+        "got shape (3, 60, 4). Draws are of one positive class: for class j pass "
+        "`draws[:, :, j]`."
+    )
+    with pytest.raises(ValueError, match=re.escape(message)):
+        bestcut.UncertainProbabilities(CUBE)
+    one = bestcut.UncertainProbabilities(CUBE[:, :, 2])
+    message = "If its first axis is for draws, pass their means: `P.mean(axis=0)`. "
+    with pytest.raises(ValueError, match=re.escape(message)):
+        multiclass.decide(CUBE)
+    multiclass.decide(CUBE.mean(axis=0))
+    message = (
+        "If its first axis is for draws, pass a list of "
+        "`bestcut.UncertainProbabilities(Y_proba[:, :, j])`, one for each label j."
+    )
+    with pytest.raises(ValueError, match=re.escape(message)):
+        multilabel.decide(CUBE, average="macro")
+    multilabel.decide([one, one], average="macro")
+
+
+@pytest.mark.parametrize(
+    "option", [{"at_least": {"recall": 0.9}}, {"goal": bestcut.goals.Quantile(0.1)}]
+)
+def test_amounts_per_row_name_what_takes_goals_and_conditions(option):
+    p = COLUMNS[:, 0]
+    message = (
+        f"`{next(iter(option))}` must be left out with a RowUtility. The rows with the "
+        "largest expected gains are proved to be best for the expected total only. A "
+        "`bestcut.metrics.LinearUtility` of mean amounts takes goals and conditions."
+    )
+    with pytest.raises(bestcut.SolverMismatchError, match=re.escape(message)):
+        bestcut.decide(p, bestcut.RowUtility(tp=AMOUNT_OF_EACH, fp=-5.0), **option)
+    mean = bestcut.metrics.LinearUtility(tp=AMOUNT_OF_EACH.mean(), fp=-5.0)
+    bestcut.decide(p, mean, **option)
+
+
+def test_recall_is_reached_with_amounts_per_row_as_the_error_says():
+    p, amounts = COLUMNS[:, 0], AMOUNT_OF_EACH
+    message = (
+        "For more recall, add the same amount to `tp` of all rows until "
+        "`bestcut.expected_score(y_proba, labels, 'recall')` is enough."
+    )
+    with pytest.raises(bestcut.SolverMismatchError, match=re.escape(message)):
+        bestcut.decide(p, bestcut.RowUtility(tp=amounts), at_least={"recall": 0.9})
+    for more in (0.0, 5.0, 50.0, 500.0):
+        more_worth = bestcut.RowUtility(tp=amounts + more, fp=-5.0)
+        labels = bestcut.decide(p, more_worth).labels
+        reached = bestcut.expected_score(p, labels, "recall")
+    assert reached > 0.9

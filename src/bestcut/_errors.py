@@ -413,6 +413,12 @@ def not_one_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
         cure = f"Pass a list, even for one number: `[{name}]`."
     elif len(shape) == 2 and shape[1] == 2:
         cure = f"Pass the column of the positive class: `np.asarray({name})[:, 1]`."
+    elif name.endswith("scores") and len(shape) == 2 and shape[1] > 2:
+        cure = (
+            "Take one class at a time, against the rest: for class j the labels "
+            f"`y_true == j` and the scores `{name}[:, j]`. "
+            "`bestcut.estimators.ExpectedMetricClassifier` does so for all classes."
+        )
     elif name == "y_proba" and len(shape) == 2 and shape[0] != 1 and shape[1] > 2:
         cure = (
             "For one class per row call `bestcut.multiclass.decide`. For a set of "
@@ -432,7 +438,11 @@ def not_one_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
 
 def not_draws_by_instance(shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of draws that are not a matrix."""
-    cure = "For a single draw pass `[draws]`." if len(shape) == 1 else ""
+    cure = ""
+    if len(shape) == 1:
+        cure = "For a single draw pass `[draws]`."
+    elif len(shape) == 3:
+        cure = "Draws are of one positive class: for class j pass `draws[:, :, j]`."
     return ValueError(
         _joined(
             "`draws` must be 2-D, with a row for each draw and a column for each "
@@ -460,7 +470,13 @@ def no_rows_of_draws() -> ValueError:
 
 def not_two_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of an array that is not a matrix of problems."""
-    if len(shape) > 2:
+    if len(shape) == 3 and name == "Y_proba":
+        cure = (
+            "If its first axis is for draws, pass a list of `bestcut."
+            f"UncertainProbabilities({name}[:, :, j])`, one for each label j. If it is "
+            f"for images, pass `{name}.reshape(-1, height * width)`."
+        )
+    elif len(shape) > 2:
         cure = (
             f"For a mask of each map pass `{name}.reshape(-1, height * width)`, or "
             "call `bestcut.torch.decide_masks` with a tensor."
@@ -1132,7 +1148,10 @@ def one_class(shape: tuple[int, ...]) -> ValueError:
 
 def not_a_column_per_class(name: str, shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of an array that does not have a column for each class."""
-    cure = f"Reshape it: `{name}.reshape(-1, n_classes)`."
+    cure = (
+        f"If its first axis is for draws, pass their means: `{name}.mean(axis=0)`. If "
+        f"the other axes are for rows, pass `{name}.reshape(-1, n_classes)`."
+    )
     if len(shape) == 1:
         cure = (
             "If it holds the probability of one class, call `bestcut.decide`, or pass "
@@ -1813,10 +1832,17 @@ def rows_not_kept() -> ValueError:
 
 def only_mean_of_rows(argument: str) -> SolverMismatchError:
     """Return the refusal of goals and conditions where rows have their own amounts."""
+    way = ""
+    if argument == "at_least":
+        way = (
+            " For more recall, add the same amount to `tp` of all rows until "
+            "`bestcut.expected_score(y_proba, labels, 'recall')` is enough."
+        )
     return SolverMismatchError(
         f"`{argument}` must be left out with a RowUtility. The rows with the largest "
-        "expected gains are proved to be best for the expected total only. For another "
-        "goal, or under a condition, the best rows need not be a cut of any ranking."
+        "expected gains are proved to be best for the expected total only. A "
+        "`bestcut.metrics.LinearUtility` of mean amounts takes goals and conditions."
+        f"{way}"
     )
 
 

@@ -370,6 +370,34 @@ def test_the_repr_sums_up():
     assert repr(many).endswith(f" [error {many.error.max():.1e}, gap 0.0e+00])")
 
 
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        (
+            {"max_positives": 300},
+            "2 problems, at most 300 positives in each, 3 positive",
+        ),
+        ({"max_positives": [1, 2]}, "2 problems, at most 1 to 2 positives in each, "),
+        ({"max_positives": 0}, "2 problems, at most 0 positives in each, "),
+        ({}, "2 problems, 3 positive"),
+        ({"min_positives": 1}, "2 problems, at least 1 positive in each, 3 positive"),
+        (
+            {"min_positives": 1, "max_positives": np.array([3, 1])},
+            "2 problems, at least 1 and at most 1 to 3 positives in each, ",
+        ),
+    ],
+)
+@pytest.mark.parametrize("metric", ["f1", bestcut.RowUtility(tp=1.0, fp=-0.4)])
+@pytest.mark.parametrize("drawn", [False, True])
+def test_the_repr_says_that_bounds_are_for_each_problem(limits, words, metric, drawn):
+    p, groups = [0.7, 0.2, 0.1, 0.3, 0.3, 0.05], [0, 0, 0, 1, 1, 1]
+    if drawn:
+        p = bestcut.UncertainProbabilities([p, p])
+    many = bestcut.decide_each(p, metric, groups=groups, **limits)
+    shown = words.removesuffix("3 positive")  # the other metric has another number
+    assert repr(many).startswith(f"Decisions({many.metric.name}: {shown}")
+
+
 def test_decisions_can_be_pickled():
     many = bestcut.decide_each([[0.7, 0.2, 0.1], [0.3, 0.3, 0.05]])
     again = pickle.loads(pickle.dumps(many))

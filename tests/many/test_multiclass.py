@@ -119,7 +119,7 @@ def test_classes_may_be_of_several_types():
         (
             {"y_proba": [[[0.2, 0.8]]]},
             ValueError,
-            r"a column for each class; got shape \(1, 1, 2\)\. Reshape it: "
+            r"a column for each class; got shape \(1, 1, 2\)\. .* for rows, pass "
             r"`y_proba\.reshape\(-1, n_classes\)`\.$",
         ),
         ({"y_proba": [[np.nan, 1.0]]}, ValueError, r"got y_proba\[0, 0\] = nan"),

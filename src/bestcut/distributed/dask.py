@@ -99,6 +99,10 @@ def decide(
     If this is expensive, ``persist()`` it first. If the cut falls inside a tie, the
     earliest tied rows are positive, in the order of partitions and of rows in them.
 
+    The probabilities are taken as exactly right. If they are the means of a
+    calibration, ``cut.distribution()`` leaves out the doubt about them. Goals and
+    conditions need `bestcut.decide`; docs/guides/clusters.md says how a sample helps.
+
     Examples
     --------
     >>> import pandas as pd

@@ -114,6 +114,10 @@ def decide(
     computed again. If rows that are equal in all columns must be distinguished, one
     task counts them.
 
+    The probabilities are taken as exactly right. If they are the means of a
+    calibration, ``cut.distribution()`` leaves out the doubt about them. Goals and
+    conditions need `bestcut.decide`; docs/guides/clusters.md says how a sample helps.
+
     Examples
     --------
     >>> from bestcut.distributed.spark import decide

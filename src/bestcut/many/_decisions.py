@@ -83,6 +83,7 @@ class Decisions:
     groups: NDArray[Any] | None
     _predictions: PredictionSet | DrawnSets = field(repr=False)
     _problems: int | IndexArray = field(repr=False)  # an axis, or the group of each
+    _allowed: str = field(repr=False)
 
     def realised(
         self, y_true: Any, metric: str | AnyMetric | None = None
@@ -172,9 +173,27 @@ class Decisions:
         if not count:
             return f"Decisions({self.metric.name}: no problems)"
         return (
-            f"Decisions({self.metric.name}: {count} problems, "
+            f"Decisions({self.metric.name}: {count} problems, {self._allowed}"
             f"{int(self.n_positive.sum())} positive, mean expected score "
             f"{float(self.expected_score.mean()):.6g} "
             f"[error {float(self.error.max()):.1e}, "
             f"{gap_in_words(float(self.gap.max()), self.gap_scope)}])"
         )
+
+
+def allowed_in_words(min_positives: Any, max_positives: Any) -> str:
+    """Return what bounds allow each problem, with a comma; nothing if they allow all.
+
+    The bounds are as they were given: a number for all problems, or one for each.
+    """
+    words, last = [], 0
+    bounds = {
+        "at least": min_positives if np.any(min_positives) else None,
+        "at most": max_positives,
+    }
+    for called, given in bounds.items():
+        if given is not None and np.size(given):
+            least, last = int(np.min(given)), int(np.max(given))
+            words.append(f"{called} {last if least == last else f'{least} to {last}'}")
+    noun = "positive" if last == 1 else "positives"
+    return f"{' and '.join(words)} {noun} in each, " if words else ""

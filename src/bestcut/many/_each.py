@@ -35,7 +35,7 @@ from bestcut.many._blocks import (
     kernel_of_few,
     one_by_one,
 )
-from bestcut.many._decisions import Decisions
+from bestcut.many._decisions import Decisions, allowed_in_words
 from bestcut.many._drawn import DrawnSets
 from bestcut.many._fractional import Kernel
 from bestcut.many._row_gains import best_rows
@@ -185,7 +185,7 @@ def decide_each(
     labels = problems.labels
     predictions = PredictionSet.of_rows(problems.p, labels)
     labels = like(y_proba, labels if axis == 1 else labels.T)
-    return solved.decisions(labels, task, predictions, axis)
+    return solved.decisions(labels, task, bounds, predictions, axis)
 
 
 def _refuse_uneven(y_proba: Any) -> None:
@@ -283,6 +283,7 @@ def _decide_rows(
         groups=names,
         _predictions=predictions,
         _problems=axis if names is None else member_of,
+        _allowed=allowed_in_words(*bounds),
     )
 
 
@@ -303,7 +304,9 @@ def _decide_groups(
     labels = np.empty(p.size, dtype=np.bool_)
     labels[order] = problems.labels
     predictions = PredictionSet(problems.p, problems.labels, problems.sizes)
-    return solved.decisions(like(y_proba, labels), task, predictions, member_of, names)
+    return solved.decisions(
+        like(y_proba, labels), task, bounds, predictions, member_of, names
+    )
 
 
 def _decide_drawn_groups(
@@ -337,6 +340,7 @@ def _decide_drawn_groups(
         groups=names,
         _predictions=predictions,
         _problems=member_of,
+        _allowed=allowed_in_words(*bounds),
     )
 
 
@@ -432,7 +436,7 @@ def _decide_sparse(
     predictions = PredictionSet(p, problems.labels, problems.sizes, problems.total)
     matrix.data = problems.labels.copy()
     matrix.eliminate_zeros()
-    return solved.decisions(matrix, task, predictions, axis)
+    return solved.decisions(matrix, task, bounds, predictions, axis)
 
 
 def _decide(
@@ -569,6 +573,7 @@ class _Answers:
         self,
         labels: Any,
         task: Task,
+        bounds: tuple[Any, Any],
         predictions: PredictionSet,
         problems: int | IndexArray,
         groups: NDArray[Any] | None = None,
@@ -587,6 +592,7 @@ class _Answers:
             groups=groups,
             _predictions=predictions,
             _problems=problems,
+            _allowed=allowed_in_words(*bounds),
         )
 
 
