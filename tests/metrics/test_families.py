@@ -571,7 +571,7 @@ def test_a_worth_that_is_no_number_is_refused(cell):
 def test_a_linear_utility_is_the_sum_over_its_cells(worths, cells):
     """No worth of an outcome that did not happen leaves its rounding behind."""
     metric = metrics.LinearUtility(*worths)
-    tp, fp, fn, tn = cells
+    tp, fp, fn, _ = cells
     got = metric(tp=tp, n_pred=tp + fp, n_pos=tp + fn, n=sum(cells))
     assert got == metric.psi(*cells)
     exact = sum(Fraction(w) * c for w, c in zip(worths, cells, strict=True))

@@ -227,7 +227,7 @@ def test_distributions_can_be_pickled():
 
 
 RATIO = from_expression("tp / (fp + 1e-12)")
-# A score of 1e12 or more if no negative is predicted positive; the others are at most 7.
+# A score of 7e12 if no negative is predicted positive; the others are at most 6.
 LARGE = np.full(8, 0.5), [1] * 7 + [0]
 
 
