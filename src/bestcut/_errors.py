@@ -1320,6 +1320,14 @@ def unknown_addition(name: str, known: str) -> ValueError:
     return ValueError(f"`also` must be {{{known!r}: weight}}; got {name!r}.")
 
 
+def addition_to_a_range(low: int, high: int) -> ValueError:
+    """Return the refusal of a share among labels whose number is open."""
+    return ValueError(
+        "`also` needs as many labels for every row, because it adds the share that is "
+        f"right among those given; got per_row=({low}, {high}). Pass per_row={high}."
+    )
+
+
 def not_an_addition(also: Any, known: str) -> TypeError:
     """Return the refusal of a value that names nothing to add."""
     return TypeError(f"`also` must be {{{known!r}: weight}}; got {_shown(also)}.")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
+from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
 
 _MOST = int(np.iinfo(np.int64).max)  # instances that a problem may have
 _UNKNOWN = 1 << 53  # no batch has so many instances: their number is not known yet
@@ -242,7 +242,11 @@ def check_multiplicities(values: Any, n: int, *, name: str = "counts") -> CountA
 def check_counts(
     tp: Any, n_pred: Any, n_pos: Any, n: Any
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return the counts of a confusion matrix as broadcast float64 arrays."""
+    """Return the counts of a confusion matrix as broadcast float64 arrays.
+
+    Expected counts are sums, which round: where `tp` is beyond a limit by no more than
+    that, it is the limit. A sum of cells is off by less than 4 eps of the largest.
+    """
     given = {"tp": tp, "n_pred": n_pred, "n_pos": n_pos, "n": n}
     arrays = {
         name: check_real_array(value, name=name, cure="Pass counts.")
@@ -254,18 +258,20 @@ def check_counts(
         shapes = {name: array.shape for name, array in arrays.items()}
         raise errors.not_broadcast(shapes) from exc
     with np.errstate(invalid="ignore"):  # inf - inf, which no comparison accepts
+        least = np.maximum(0, n_pred + n_pos - n)
+        most = np.minimum(n_pred, n_pos)
         reachable = (
             (n < np.inf)
-            & (n_pred >= 0)
-            & (n_pos >= 0)
-            & (tp >= np.maximum(0, n_pred + n_pos - n))
-            & (tp <= np.minimum(n_pred, n_pos))
+            & (most >= 0)
+            & (tp >= 0)
+            & (tp >= least - 8 * EPS * n)
+            & (tp <= most * (1 + 8 * EPS))
         )
     if not reachable.all():
         i = np.unravel_index(int(np.argmin(reachable)), reachable.shape)
         counts = (float(array[i]) for array in (tp, n_pred, n_pos, n))
         raise errors.no_confusion_matrix(dict(zip(given, counts, strict=True)))
-    return tp, n_pred, n_pos, n
+    return np.minimum(np.maximum(tp, least), most), n_pred, n_pos, n
 
 
 def check_finite_real(value: Any, *, name: str) -> None:

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from bestcut import multiclass, multilabel
 from bestcut.curve import curve_of
@@ -138,6 +139,28 @@ def test_no_labels_in_budget_exceed_the_certificate(metric, budget):
         found = multilabel.decide(p, metric, average="macro", per_row=budget)
         share = np.full(3, 1 / 3)
         assert_certified(p, found.labels, found, metric, budget, share, 0.0)
+
+
+@each_metric
+@pytest.mark.parametrize("k", [1, 2])
+def test_what_counts_besides_is_the_share_among_the_labels_given(metric, k):
+    """Rows with fewer candidates are given fewer; from a loss the share is taken."""
+    rng = np.random.default_rng(4)
+    for p in problems(rng, 4, 3, one=False):
+        p[0] = [0.0, 0.4, 0.0]
+        p[1] = 0.0
+        for given in (p, sparse.csr_matrix(p)):
+            also = {"precision@k": 1.5}
+            found = multilabel.decide(
+                given, metric, average="macro", per_row=k, also=also
+            )
+            labels = np.asarray(
+                found.labels.toarray() if given is not p else found.labels
+            ).astype(bool)
+            extra = 1.5 / labels.sum()
+            assert labels.sum() == np.minimum(np.count_nonzero(p, axis=1), k).sum()
+            share = np.full(3, 1 / 3)
+            assert_certified(p, labels, found, metric, (k, k), share, extra)
 
 
 @each_metric

@@ -199,6 +199,10 @@ def test_each_problem_may_have_bounds_of_its_own():
         ({"per_row": 1, "weights": [0, 0, 0, 0]}, "positive sum"),
         ({"per_row": 1, "weights": [1, 1]}, "weights"),
         ({"per_row": 1, "also": {"recall": 1.0}}, "'precision@k'"),
+        (
+            {"per_row": (1, 2), "also": {"precision@k": 1.0}},
+            r"as many labels for every row.* got per_row=\(1, 2\)\. Pass per_row=2",
+        ),
         ({"weights": [1, 1, 1, 1]}, "Pass `per_row` too"),
     ],
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings, strategies as st
 
 import bestcut
 from bestcut import SolverMismatchError, metrics
@@ -435,3 +436,25 @@ def test_the_four_cells_in_place_of_the_counts_are_recognised():
 def test_counts_that_are_no_numbers_are_refused(counts, error, message):
     with pytest.raises(error, match=message):
         metrics.Jaccard()(*counts)
+
+
+@settings(max_examples=100, deadline=None)
+@given(cells=st.tuples(*[st.floats(0, 1e6, allow_subnormal=False)] * 4))
+def test_expected_counts_may_be_off_by_a_rounding_step(cells):
+    """Sums of probabilities round: three of 0.1 are more than 0.3."""
+    tp, fp, fn, tn = cells
+    jaccard = get("jaccard")
+    assert 0 <= jaccard.psi(*cells) <= 1
+    n_pos, n_pred = tp + fn, tp + fp
+    shown = {"n_pred": n_pred, "n_pos": n_pos, "n": n_pred + n_pos + tn}
+    more = min(n_pred, n_pos) * (1 + 2**-52)
+    assert jaccard(tp=more, **shown) == jaccard(tp=min(n_pred, n_pos), **shown)
+
+
+def test_a_count_that_is_off_by_a_rounding_step_leaves_no_cell_below_nothing():
+    tp = 0.1 + 0.1 + 0.1
+    root = from_counts(lambda tp, fp, fn, tn: np.sqrt(fn) + np.sqrt(fp) + tp)
+    assert root(tp=tp, n_pred=0.3, n_pos=0.3, n=1) == 0.3
+    assert get("recall")(tp=tp, n_pred=1, n_pos=0.3, n=2) == 1.0
+    with pytest.raises(ValueError, match="counts must satisfy"):
+        get("recall")(tp=0.3 + 1e-12, n_pred=1, n_pos=0.3, n=2)

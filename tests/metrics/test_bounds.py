@@ -1,11 +1,13 @@
 """Bounds on a metric: sums of counts, and what hides behind a factor 0 or a branch."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 import bestcut
 from bestcut.metrics import from_counts, from_expression
-from bestcut.metrics._bounds import enclosed, score_bound
+from bestcut.metrics._bounds import enclosed, rounding_at, score_bound
 from bestcut.metrics._enclosure import FIRST, SECOND
 from bestcut.metrics._interval import spread
 from metrics.known import box_of
@@ -121,3 +123,27 @@ def test_a_decision_is_as_good_as_it_says_wherever_a_risk_is(name):
             [*range(0, 451, 1 + 8 * seed), decision.n_positive],
         )
         assert_promise(decision, cuts, metric)
+
+
+ROUNDED = {
+    "a sum that cancels": lambda tp, fp, fn, tn, number: (
+        number(0.8) * tp - number(0.1) * fp - number(0.1) * fn
+    ),
+    "a tiny denominator": lambda tp, fp, fn, tn, number: tp / (fp + number(1e-12)),
+    "informedness": lambda tp, fp, fn, tn, number: (
+        tp / (tp + fn) + tn / (tn + fp) - number(1.0)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+def test_scores_round_by_no_more_than_stated(name):
+    """In floating point 0.8 - 8 x 0.1 is 5.6e-17 or 0, by the order of the terms."""
+    formula = ROUNDED[name]
+    metric = from_counts(lambda tp, fp, fn, tn: formula(tp, fp, fn, tn, float))
+    cells = np.random.default_rng(0).integers(1, 30, (4, 300)).astype(float)
+    scores, room = metric.score_cells(*cells), rounding_at(metric, *cells)
+    for cell, score, wide in zip(cells.T.tolist(), scores, room, strict=True):
+        exact = formula(*map(Fraction, cell), Fraction)
+        assert abs(Fraction(float(score)) - exact) <= wide
+    assert np.all(room <= 1e-13 * (cells.sum(axis=0) + np.abs(scores)))

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 
 import bestcut
 from bestcut import metrics
@@ -577,3 +578,26 @@ def test_a_worth_that_is_no_number_is_refused(cell):
         metrics.LinearUtility(**{cell: "x"})
     with pytest.raises(ValueError, match=f"`{cell}` must be finite; got inf"):
         metrics.LinearUtility(**{cell: np.inf})
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    worths=st.tuples(*[st.floats(-1e9, 1e9)] * 4),
+    cells=st.tuples(*[st.integers(0, 1000)] * 4),
+)
+def test_a_linear_utility_is_the_sum_over_its_cells(worths, cells):
+    """No worth of an outcome that did not happen leaves its rounding behind."""
+    metric = metrics.LinearUtility(*worths)
+    tp, fp, fn, _ = cells
+    got = metric(tp=tp, n_pred=tp + fp, n_pos=tp + fn, n=sum(cells))
+    assert got == metric.psi(*cells)
+    exact = sum(Fraction(w) * c for w, c in zip(worths, cells, strict=True))
+    terms = sum(abs(w) * c for w, c in zip(worths, cells, strict=True))
+    assert abs(Fraction(float(got)) - exact) <= 4 * 2**-52 * Fraction(terms)
+
+
+def test_a_utility_of_few_outcomes_is_among_the_scores_of_its_distribution():
+    metric = metrics.LinearUtility(tp=1e-6, fp=-1e6, fn=-3, tn=0.1)
+    assert metric(tp=1, n_pred=1, n_pos=1, n=1) == 1e-6
+    score = bestcut.score_distribution([0.5], [1], metric)
+    assert score.prob_at_least(metric(tp=1, n_pred=1, n_pos=1, n=1)) == 0.5

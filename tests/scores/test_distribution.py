@@ -1,5 +1,6 @@
 """What a distribution of a score answers fits together, and is said in words."""
 
+import math
 import pickle
 from fractions import Fraction
 
@@ -8,6 +9,9 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import bestcut
+from bestcut.counts import Law
+from bestcut.metrics import from_expression
+from bestcut.scores._utility import Rows
 from groups import few_and_many
 from oracles.definitions import DEFINITIONS, LOSSES
 from oracles.outcomes import score_law
@@ -231,3 +235,50 @@ def test_distributions_can_be_pickled():
     assert again.quantile(0.4) == distribution.quantile(0.4)
     confusion = bestcut.expected_confusion(p, labels)
     assert pickle.loads(pickle.dumps(confusion)).mean == confusion.mean
+
+
+RATIO = from_expression("tp / (fp + 1e-12)")
+# A score of 7e12 if no negative is predicted positive; the others are at most 6.
+LARGE = np.full(8, 0.5), [1] * 7 + [0]
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+def test_scores_are_told_apart_though_others_are_very_large(drawn):
+    """A value reaches another only if rounding explains how it falls short."""
+    p, labels = LARGE
+    known = bestcut.UncertainProbabilities([p, p]) if drawn else p
+    score = bestcut.score_distribution(known, labels, RATIO)
+    for value in (1e-3, 0.3, 1.0, 2.4):
+        tp = np.arange(8)
+        reached = tp / (7 - tp + 1e-12) >= value
+        truth = sum(math.comb(7, t) for t in tp[reached].tolist()) / 2**7
+        assert score.prob_at_least(value) == pytest.approx(truth, abs=1e-12)
+        assert score.surprise(value).prob_higher == pytest.approx(truth, abs=1e-12)
+    least = 1 / 2**7
+    assert score.surprise(0.0).prob_lower == pytest.approx(least, abs=1e-12)
+    assert score.surprise(1e-3).prob_lower == pytest.approx(least, abs=1e-12)
+
+
+def test_scores_in_rows_are_told_apart_though_others_are_very_large():
+    """The same where scores are found by bisection."""
+    seven = Law(0, np.array([math.comb(7, t) for t in range(8)]) / 2**7)
+    law = Rows(RATIO, seven, Law(0, np.array([0.5, 0.5])), 7, 8)
+    assert law.at_least(1e-3 - law.tolerance) == 1.0  # all that is known of the largest
+    assert law.reaching(1e-3) == pytest.approx(1 - 1 / 2**7, abs=1e-12)
+    assert law.reaching(1.0) == law.at_least(1.0)
+    value = 5 / (2 + 1e-12)
+    assert law.reaching(value * (1 + 1e-15)) == law.at_least(value * (1 - 1e-9))
+    assert law.exceeding(0.0) == pytest.approx(1 - 1 / 2**7, abs=1e-12)
+    assert law.exceeding(value * (1 - 1e-15)) == law.above(value * (1 + 1e-9))
+
+
+def test_scores_that_cancel_are_equal_though_they_round():
+    """0.8 - 8 x 0.1 is not 0 in floating point."""
+    worth = from_expression("0.8 * tp - 0.1 * fp - 0.1 * fn")
+    score = bestcut.score_distribution([0.5] * 17, [1] * 9 + [0] * 8, worth)
+    law = [math.comb(9, a) * math.comb(8, b) for a in range(10) for b in range(9)]
+    tenths = [8 * a - (9 - a) - b for a in range(10) for b in range(9)]
+    for value in (-3, 0, 1, 27):
+        truth = sum(m for m, x in zip(law, tenths, strict=True) if x >= value) / 2**17
+        for asked in (value / 10, value / 10 * (1 + 1e-15)):
+            assert score.prob_at_least(asked) == pytest.approx(truth, abs=1e-12)

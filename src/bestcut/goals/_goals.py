@@ -169,7 +169,7 @@ class ProbAtLeast(DistributionGoal):
     def value(self, utility: UtilityDistribution, metric: AnyMetric) -> float:
         """Return the probability."""
         wanted = metric.sign * float(self.score)
-        return min(utility.at_least(wanted - utility.tolerance), 1.0)
+        return min(utility.reaching(wanted), 1.0)
 
     def question(
         self, value: float, metric: AnyMetric, tolerance: Any, probability_error: float

@@ -41,8 +41,11 @@ def check_class_weights(weights: Any, columns: int) -> FloatArray:
     return np.asarray(values / total)
 
 
-def extra_worth(also: Mapping[str, float] | None, rows: int, per_row: int) -> float:
-    """Return what each expected hit is worth besides the average."""
+def extra_worth(also: Mapping[str, float] | None, given: int) -> float:
+    """Return what each expected hit is worth besides the average.
+
+    `given` is how many labels all rows are given together.
+    """
     if also is None:
         return 0.0
     if not isinstance(also, Mapping) or np.ndim(also.get(_ALSO, 0.0)):
@@ -53,4 +56,4 @@ def extra_worth(also: Mapping[str, float] | None, rows: int, per_row: int) -> fl
     weight = float(check_real_array(also.get(_ALSO, 0.0), name="also"))
     if not np.isfinite(weight) or weight < 0.0:
         raise errors.negative_addition(_ALSO, weight)
-    return weight / max(rows * per_row, 1)
+    return weight / max(given, 1)

@@ -222,7 +222,8 @@ def decide(
     weights : array-like of shape (classes,), optional
         The weight of each class in the mean; all the same if not given.
     also : dict, optional
-        ``{"precision@k": w}`` adds w times the expected share of right rows.
+        ``{"precision@k": w}`` adds w times the expected share of right rows, and takes
+        it from a loss.
 
     Returns
     -------
@@ -280,7 +281,7 @@ def decide(
     entries = entries_of(given, name="y_proba")
     rows = entries.shape[0]
     one = np.ones(rows, dtype=np.intp)
-    extra = extra_worth(also, rows, 1)
+    extra = extra_worth(also, rows)
     found = Problem(entries, chosen, Budgets(one, one), share, extra).solve()
     column = first_columns(entries, entries.split(found.taken))
     expected = float(share @ found.each) if rows else float("nan")

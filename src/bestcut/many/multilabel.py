@@ -217,8 +217,9 @@ def decide(
     weights : array-like of shape (columns,), optional
         With `per_row` and "macro": the weight of each column in the mean.
     also : dict, optional
-        With `per_row` and "macro": ``{"precision@k": w}`` adds w times the expected
-        share of right labels among those given.
+        With "macro" and as many labels for every row, ``per_row=k``:
+        ``{"precision@k": w}`` adds w times the expected share of right labels among
+        those given, and takes it from a loss.
     n_jobs : int, default=1
         How many threads.
     shared_draws : bool, default=False
@@ -239,7 +240,8 @@ def decide(
         If the metric does not satisfy the ranking principle.
     ValueError
         If `average` is not known, or `per_row`, `weights` or `also` is given where it
-        has no meaning.
+        has no meaning: `also` needs one number of labels, because the share among
+        those given is no sum over rows if they may be more or fewer.
     TypeError
         If `y_proba` is sparse without `per_row`, or holds draws with it.
 
@@ -331,13 +333,15 @@ def _decide_rows(
     rows, columns = given.shape
     low, high = check_per_row(per_row, columns)
     share = check_class_weights(weights, columns)
-    extra = extra_worth(also, rows, max(high, 1))
     entries = columns_apart = entries_of(given, name="y_proba")
     if average == "micro":
         for name, value in (("weights", weights), ("also", also)):
             if value is not None:
                 raise errors.only_for_macro(name)
         entries, share = entries.as_one_column(), np.ones(1)
+    if also is not None and low < high:
+        raise errors.addition_to_a_range(low, high)
+    extra = extra_worth(also, int(np.minimum(entries.lengths, high).sum()))
     budgets = Budgets(*(np.full(rows, x, dtype=np.intp) for x in (low, high)))
     found = Problem(entries, metric, budgets, share, extra).solve()
     by_ranking = average == "micro" and low == high

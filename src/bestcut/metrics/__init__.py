@@ -18,6 +18,7 @@ from bestcut.metrics._bounds import (
     Box as Box,
     enclosed as enclosed,
     largest_score as largest_score,
+    rounding_at as rounding_at,
     score_bound as score_bound,
 )
 from bestcut.metrics._catalog import (

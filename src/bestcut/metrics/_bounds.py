@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bestcut._errors import NotFollowedError
+from bestcut._types import EPS, FloatArray
 from bestcut.metrics._base import Metric, remembered
 from bestcut.metrics._enclosure import (
     FIRST,
@@ -124,6 +125,25 @@ def _with_risks(found: Enclosure, risks: Risks, undefined: float | None) -> Encl
         name: ANYTHING.chosen(maybe, found.slope(name)) for name in (*FIRST, *SECOND)
     }
     return Enclosure(value, slopes)
+
+
+def rounding_at(metric: Metric, tp: Any, fp: Any, fn: Any, tn: Any) -> FloatArray:
+    """Bound by how much rounding moves a score, in a few ways to compute it.
+
+    It is the width of what interval arithmetic makes of the formula at these cells, so
+    that a difference of large terms has the rounding of these. Of a formula that cannot
+    be followed, the score speaks for its terms.
+    """
+    tp, fp, fn, tn = (np.asarray(x, dtype=np.float64) for x in (tp, fp, fn, tn))
+    counts = tp, tp + fp, tp + fn, fp, fn, tn
+    box = Box(*(Interval(x, x) for x in counts))
+    found = enclosed(metric, box, tp + fp + fn + tn, slopes=False)
+    score = np.abs(np.broadcast_to(metric.score_cells(tp, fp, fn, tn), tp.shape))
+    room = np.zeros(tp.shape)
+    if found is not None:
+        low, high = spread(found.value, tp.shape)
+        room = np.where(np.isfinite(high - low), high - low, 0.0)
+    return np.asarray(4.0 * room + 16 * EPS * score)
 
 
 def score_bound(metric: Metric, n: int) -> float:

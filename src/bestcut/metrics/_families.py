@@ -157,6 +157,10 @@ class LinearUtility(AffineMetric):
         """The structure that solvers may rely on."""
         return super().traits | {Trait.LINEAR, Trait.LINEAR_AT_CUT, Trait.CONCAVE}
 
+    def score(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
+        """Evaluate without checks: what did not happen is worth 0, and not rounding."""
+        return self.score_cells(*confusion_from_counts(tp, n_pred, n_pos, n))
+
     def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         """Evaluate without checks at the four cells: no count is a difference."""
         worths = (float(x) for x in (self.tp, self.fp, self.fn, self.tn))

@@ -309,7 +309,7 @@ class ScoreDistribution:
         """
         check_finite_real(score, name="score")
         utility = float(score) if self.metric.greater_is_better else -float(score)
-        return min(self._utility.at_least(utility - self._utility.tolerance), 1.0)
+        return min(self._utility.reaching(utility), 1.0)
 
     def surprise(self, observed: float) -> Surprise:
         """Return how unusual an observed score is.
@@ -332,9 +332,8 @@ class ScoreDistribution:
         check_finite_real(observed, name="observed")
         better = self.metric.greater_is_better
         utility = float(observed) if better else -float(observed)
-        apart = self._utility.tolerance
-        as_good = min(self._utility.at_least(utility - apart), 1.0)
-        as_bad = min(max(1.0 - self._utility.above(utility + apart), 0.0), 1.0)
+        as_good = min(self._utility.reaching(utility), 1.0)
+        as_bad = min(max(1.0 - self._utility.exceeding(utility), 0.0), 1.0)
         p_value = min(1.0, 2.0 * min(as_good, as_bad))
         verdict = self._verdict(float(observed), as_good, as_bad, p_value)
         lower, higher = (as_bad, as_good) if better else (as_good, as_bad)

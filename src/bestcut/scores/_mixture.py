@@ -23,7 +23,13 @@ from bestcut.counts import (
 )
 from bestcut.metrics import Metric, agreement_never_hurts, is_linear, largest_score
 from bestcut.scores._prediction import Moments, Prediction
-from bestcut.scores._utility import FEW, Atoms, Rows, UtilityDistribution
+from bestcut.scores._utility import (
+    FEW,
+    Atoms,
+    Rows,
+    UtilityDistribution,
+    listed_pairs,
+)
 from bestcut.uncertain import DrawnLaw, DrawnSide, UncertainProbabilities
 
 _MANY = 1 << 23  # pairs of counts that are listed if nothing better can be done
@@ -158,7 +164,11 @@ class MixedPrediction:
         joint = tp.pmf @ fn.pmf.T / self.n_draws
         score = metric_table(metric, tp.counts, fn.counts, self)
         size = sum(tp.pmf.shape[:1] + fn.pmf.shape[:1])
-        return Atoms(metric.sign * score.ravel(), joint.ravel(), size)
+        listed = listed_pairs(
+            metric, tp.counts, fn.counts, float(self.n_pred), float(self.n)
+        )
+        utility = metric.sign * score.ravel()
+        return Atoms(utility, joint.ravel(), size, pairs=listed)
 
     def _utility_of_many(self, metric: Metric) -> UtilityDistribution:
         """Return the distribution of a metric that may fall, draw by draw."""
@@ -291,6 +301,14 @@ class MixedUtility(UtilityDistribution):
     def above(self, utility: float) -> float:
         """Return P(U > utility)."""
         return float(np.mean([law.above(utility) for law in self.laws]))
+
+    def reaching(self, utility: float) -> float:
+        """Return P(U >= utility), of a U that may have been rounded down."""
+        return float(np.mean([law.reaching(utility) for law in self.laws]))
+
+    def exceeding(self, utility: float) -> float:
+        """Return P(U > utility), of a U that may have been rounded up."""
+        return float(np.mean([law.exceeding(utility) for law in self.laws]))
 
     def quantile(self, q: float) -> float:
         """Return the smallest u with P(U <= u) >= q, up to `probability_error`."""

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.counts import NEGLIGIBLE, Law
-from bestcut.metrics import Metric, agreement_never_hurts
+from bestcut.metrics import Metric, agreement_never_hurts, rounding_at
 
 FEW = 1 << 17  # pairs that are always listed
 _MANY = 1 << 23  # pairs that are listed if nothing better can be done
@@ -33,7 +34,7 @@ class UtilityDistribution(ABC):
     Attributes
     ----------
     tolerance : float
-        Utilities closer than this are equal: they round.
+        No utility rounds by more than this.
     value_error : float
         Bound on the error of a utility: of its rounding, and of its bin.
     probability_error : float
@@ -51,6 +52,14 @@ class UtilityDistribution(ABC):
     @abstractmethod
     def above(self, utility: float) -> float:
         """Return P(U > utility)."""
+
+    def reaching(self, utility: float) -> float:
+        """Return P(U >= utility), of a U that may have been rounded down."""
+        return self.at_least(utility - self.tolerance)
+
+    def exceeding(self, utility: float) -> float:
+        """Return P(U > utility), of a U that may have been rounded up."""
+        return self.above(utility + self.tolerance)
 
     @abstractmethod
     def quantile(self, q: float) -> float:
@@ -93,12 +102,39 @@ def first_that_holds(
     return low
 
 
+@dataclass(frozen=True)
+class Pairs:
+    """The pairs of counts that are listed: all FN for the first TP, then the second."""
+
+    metric: Metric
+    tp: FloatArray
+    fn: FloatArray
+    n_pred: float
+    n: float
+
+    def rounding(self, places: IndexArray) -> FloatArray:
+        """Bound by how much the utilities of some pairs are rounded."""
+        i, j = np.divmod(places, self.fn.size)
+        a, b = self.tp[i], self.fn[j]
+        return rounding_at(self.metric, a, self.n_pred - a, b, self.n - self.n_pred - b)
+
+
+def listed_pairs(
+    metric: Metric, tp: FloatArray, fn: FloatArray, n_pred: float, n: float
+) -> Pairs | None:
+    """Return the pairs, or None if all terms are of one size: scores have a bound."""
+    return Pairs(metric, tp, fn, n_pred, n) if metric.bound is None else None
+
+
 class Atoms(UtilityDistribution):
     """Every possible utility with its probability, in ascending order.
 
     `moved` is how far utilities were moved to be few; `tolerance` is added to what
-    rounding tells apart.
+    rounding tells apart. `pairs` are those that the utilities belong to, if some may be
+    rounded by much less than others.
     """
+
+    pairs: Pairs | None = None
 
     def __init__(
         self,
@@ -107,9 +143,12 @@ class Atoms(UtilityDistribution):
         size: int,
         moved: float = 0.0,
         tolerance: float = 0.0,
+        pairs: Pairs | None = None,
     ) -> None:
         order = np.argsort(values, kind="stable")
         self.values, mass = values[order], mass[order]
+        if pairs is not None:
+            self.pairs, self._order = pairs, order
         # Sums from either end: small probabilities keep their digits.
         self.upto = np.concatenate([[0.0], np.cumsum(mass)])
         self.onward = np.concatenate([np.cumsum(mass[::-1])[::-1], [0.0]])
@@ -125,6 +164,29 @@ class Atoms(UtilityDistribution):
     def above(self, utility: float) -> float:
         """Return P(U > utility)."""
         return float(self.onward[np.searchsorted(self.values, utility, side="right")])
+
+    def reaching(self, utility: float) -> float:
+        """Return P(U >= utility), of a U that may have been rounded down."""
+        if self.pairs is None:
+            return super().reaching(utility)
+        first, last = np.searchsorted(self.values, [utility - self.tolerance, utility])
+        return self.at_least(utility) + self._equal_mass(utility, first, last)
+
+    def exceeding(self, utility: float) -> float:
+        """Return P(U > utility), of a U that may have been rounded up."""
+        if self.pairs is None:
+            return super().exceeding(utility)
+        ends = [utility, utility + self.tolerance]
+        first, last = np.searchsorted(self.values, ends, side="right")
+        return self.above(utility) - self._equal_mass(utility, first, last)
+
+    def _equal_mass(self, utility: float, first: int, last: int) -> float:
+        """Return the mass of those from `first` to `last` that rounding makes equal."""
+        assert self.pairs is not None
+        mass = self.onward[first:last] - self.onward[first + 1 : last + 1]
+        rounding = self.pairs.rounding(self._order[first:last])
+        equal = np.abs(self.values[first:last] - utility) <= rounding
+        return float(np.sum(mass[equal]))
 
     def quantile(self, q: float) -> float:
         """Return the smallest u with P(U <= u) >= q, up to `probability_error`."""
@@ -217,6 +279,37 @@ class Rows(UtilityDistribution):
         """Return P(U > utility)."""
         return self._mass(self._first(utility, above=True))
 
+    def reaching(self, utility: float) -> float:
+        """Return P(U >= utility), of a U that may have been rounded down."""
+        if self.metric.bound is not None:
+            return super().reaching(utility)
+        start = self._first(utility - self.tolerance, above=False)
+        stop = self._first(utility, above=False, low=start)
+        return self._mass(stop) + self._equal_mass(utility, start, stop)
+
+    def exceeding(self, utility: float) -> float:
+        """Return P(U > utility), of a U that may have been rounded up."""
+        if self.metric.bound is not None:
+            return super().exceeding(utility)
+        start = self._first(utility, above=True)
+        stop = self._first(utility + self.tolerance, above=True, low=start)
+        return self._mass(start) - self._equal_mass(utility, start, stop)
+
+    def _equal_mass(self, utility: float, start: IndexArray, stop: IndexArray) -> float:
+        """Return the mass of the pairs in each row that rounding makes equal.
+
+        Of very many pairs none is: those that are equal are few in a row.
+        """
+        rows, index = _pairs_between(start, stop)
+        if rows.size > _EVALUATIONS:
+            return 0.0
+        a = self.count[index]
+        rounding = rounding_at(
+            self.metric, a, self.n_pred - a, self.fn[rows], self.tn[rows]
+        )
+        equal = np.abs(self._utility(index, rows) - utility) <= rounding
+        return float(np.sum(self._pair_mass(rows, index)[equal]))
+
     def quantile(self, q: float) -> float:
         """Return the smallest u with P(U <= u) >= q, up to `probability_error`."""
         allowed = 1.0 - q + self.probability_error if q < 1.0 else 0.0
@@ -275,12 +368,20 @@ class Rows(UtilityDistribution):
             ends = self._utility((stop - 1 if above else start)[rows], rows)
             one = np.max(ends) if above else np.min(ends)
             return np.array([one]), np.array([1.0, 0.0])
-        rows = np.repeat(np.arange(sizes.size), sizes)
-        index = np.arange(rows.size) + np.repeat(stop - np.cumsum(sizes), sizes)
+        rows, index = _pairs_between(start, stop)
         values, mass = self._utility(index, rows), self._pair_mass(rows, index)
         order = np.argsort(values)
         beyond = np.append(mass[order], self._mass(stop))
         return values[order], np.cumsum(beyond[::-1])[::-1]
+
+
+def _pairs_between(
+    start: IndexArray, stop: IndexArray
+) -> tuple[IndexArray, IndexArray]:
+    """Return the rows and the indices of what lies from `start` to `stop` in each."""
+    sizes = stop - start
+    rows = np.repeat(np.arange(sizes.size), sizes)
+    return rows, np.arange(rows.size) + np.repeat(stop - np.cumsum(sizes), sizes)
 
 
 def distribution_of_score(
@@ -294,7 +395,8 @@ def distribution_of_score(
     if pairs <= _MANY:
         parts = list(_grid(metric, tp, fn, k, size))
         values, mass = (np.concatenate(x) for x in zip(*parts, strict=True))
-        return Atoms(values, mass, tp.pmf.size + fn.pmf.size)
+        listed = listed_pairs(metric, tp.counts, fn.counts, k, size)
+        return Atoms(values, mass, tp.pmf.size + fn.pmf.size, pairs=listed)
     return _binned(metric, tp, fn, k, size)
 
 
