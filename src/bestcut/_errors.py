@@ -837,6 +837,14 @@ def other_scores(low: float, high: float, expected: int, given: int) -> ValueErr
     )
 
 
+def full_summary(there: int, more: int) -> ValueError:
+    """Return the refusal of more scores than floats can count."""
+    return ValueError(
+        f"a summary holds at most 2^53 scores; it has {there} and {more} more are "
+        "added. Decide for fewer at a time."
+    )
+
+
 def unreadable_summary(reason: str) -> ValueError:
     """Return the refusal of bytes that are not a summary."""
     return ValueError(
