@@ -975,6 +975,14 @@ def other_scores(low: float, high: float, expected: int, given: int) -> ValueErr
     )
 
 
+def full_summary(there: int, more: int) -> ValueError:
+    """Return the refusal of more scores than floats can count."""
+    return ValueError(
+        f"a summary holds at most 2^53 scores; it has {there} and {more} more are "
+        "added. Decide for fewer at a time."
+    )
+
+
 def unreadable_summary(reason: str) -> ValueError:
     """Return the refusal of bytes that are not a summary."""
     return ValueError(
@@ -1691,12 +1699,35 @@ def closed_output() -> FileError:
     return FileError(msg)
 
 
+_LONG = 500  # characters of a name from outside that a message shows
+
+
+def readable(name: str) -> str:
+    """Return a name as a message shows it, which may be what a stranger made up.
+
+    A name that holds line ends or what terminals obey is shown by its repr.
+    """
+    name = _short(name)
+    return name if name.isprintable() else repr(name)
+
+
+def quoted(value: Any) -> str:
+    """Return the repr of something from outside, which may be long."""
+    return repr(_short(value)) if isinstance(value, str) else _short(repr(value))
+
+
+def _short(text: str) -> str:
+    """Return the beginning and the end of a long text."""
+    half = _LONG // 2
+    return text if len(text) <= _LONG else f"{text[:half]} ... {text[-half:]}"
+
+
 def unwritten(path: str, error: OSError) -> FileError:
     """Return the error for a file that the system did not let us write."""
     reason = error.strerror or str(error).partition("\n")[0]
     msg = (
-        f"{path}: could not be written ({reason}). No file was written. Choose another "
-        "place."
+        f"{readable(path)}: could not be written ({reason}). No file was written. "
+        "Choose another place."
     )
     return FileError(msg)
 

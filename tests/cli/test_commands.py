@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -164,7 +165,8 @@ def test_the_shell_is_told_commands_options_and_metrics(folder):
 
 
 @pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+    ("number", "status"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
 )
 def test_an_interrupted_command_says_so_and_leaves_nothing(folder, number, status):
     # To open the pipe for writing waits until the command has opened it for reading.
@@ -181,6 +183,41 @@ def test_an_interrupted_command_says_so_and_leaves_nothing(folder, number, statu
     assert process.returncode == status
     assert err == "bestcut: interrupted; no file was written.\n"
     assert sorted(os.listdir(folder)) == ["scores.csv", "slow.csv"]
+
+
+# Native code that does not return, and during which Python handles no signal.
+_STUCK = """
+import hashlib, sys
+import bestcut.cli._decide, bestcut.cli._signals
+
+def stuck(*arguments, **options):
+    print("begun", flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)
+
+bestcut.cli._decide.open_source = stuck
+bestcut.cli._signals.GRACE = 0.2
+sys.argv = ["bestcut", "decide", "scores.csv", "--proba", "p"]
+bestcut.cli.main()
+"""
+
+
+def test_a_signal_ends_a_command_that_does_not_heed_it(folder):
+    with subprocess.Popen(
+        [sys.executable, "-c", _STUCK],
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGTERM)
+        try:
+            _, err = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert process.returncode == 143
+    assert err == "bestcut: interrupted; no file was written.\n"
 
 
 def test_unknown_commands_are_one_line_too():

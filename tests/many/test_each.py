@@ -483,7 +483,7 @@ def test_two_metrics_are_the_competition_rule_with_mixed_answers():
 BAD = {
     "1-D": ([0.5, 0.5], {}, ValueError, r"2-D, with one problem in each row.*`groups`"),
     "3-D": (np.zeros((1, 1, 1)), {}, ValueError, "2-D"),
-    "ragged": ([[0.1], [0.1, 0.2]], {}, ValueError, "ragged"),
+    "ragged": ([[0.1], [0.1, 0.2]], {}, ValueError, r"of 1, 2 entries.*groups="),
     "nan": ([[0.5, np.nan]], {}, ValueError, r"y_proba\[0, 1\] = nan \(1 of 2"),
     "high": ([[0.5], [1.5]], {}, ValueError, r"y_proba\[1, 0\] = 1\.5.*logits"),
     "text": ([["a"]], {}, TypeError, "real numbers"),

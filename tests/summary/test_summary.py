@@ -148,3 +148,15 @@ def test_accepts_what_everything_else_accepts():
     assert repr(ScoreSummary.from_scores(values)) == (
         "ScoreSummary(4 scores, 1.55 expected positives)"
     )
+
+
+def test_more_scores_than_floats_can_count_are_refused():
+    summary = ScoreSummary.from_scores([0.5])
+    for _ in range(53):
+        summary = summary.merge(summary)
+    assert summary.n == 2**53
+    with pytest.raises(ValueError, match=r"at most 2\^53 scores; it has 9007"):
+        summary.merge(summary)
+    with pytest.raises(ValueError, match="and 1 more"):
+        summary.update([0.5])
+    assert summary.n == 2**53

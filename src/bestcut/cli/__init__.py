@@ -5,18 +5,15 @@ Needs click, rich and polars: ``pip install 'bestcut[cli]'``.
 
 from __future__ import annotations
 
-import signal
 import sys
 
-from bestcut.cli._signals import INTERRUPTED, Stopped, exit_status, stop
+from bestcut.cli._signals import INTERRUPTED, Stopped, exit_status, heed_signals
 
 
 def main() -> None:
     """Run the command."""
     try:
-        for each in (signal.SIGINT, signal.SIGTERM):
-            if signal.getsignal(each) is not signal.SIG_IGN:  # nohup and & ignore it
-                signal.signal(each, stop)
+        heed_signals()
         from bestcut.cli._main import cli
     except BaseException as error:
         # While packages are loaded, they may turn an interruption into another error.

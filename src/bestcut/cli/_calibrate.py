@@ -12,8 +12,9 @@ from typing import Any
 import click
 
 import bestcut
+from bestcut._errors import quoted, readable
 from bestcut._types import BoolArray, FloatArray
-from bestcut.cli._problem import Problem
+from bestcut.cli._problem import Problem, plain
 from bestcut.files.sources import Source, calibrated, no_rows, open_source
 
 _OPTIONS = (
@@ -87,13 +88,13 @@ class Labelled:
         made = self.calibration
         return (
             f"Calibrated on {made.n_labelled} labels, {made.n_positive} of them "
-            f"positive, in {self.where}."
+            f"positive, in {readable(self.where)}."
         )
 
     def warn(self) -> None:
         """Write what is doubtful to standard error, a line for each."""
         for note in self.notes:
-            click.echo(f"bestcut: warning: {note}", err=True)
+            click.echo(f"bestcut: warning: {plain(note)}", err=True)
 
 
 def calibrate_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -156,8 +157,8 @@ def _learned(source: Source, column: str, label: str) -> Labelled:
     made = Labelled(source.where, labels, scores, calibration, doubts)
     if calibration.n_positive in (0, calibration.n_labelled):
         made.notes.append(
-            f"{source.where}: all {labels.size} labels in column {label!r} are "
-            f"{int(labels[0])}, so the calibration is very uncertain. Check the "
-            "column, or label more rows."
+            f"{readable(source.where)}: all {labels.size} labels in column "
+            f"{quoted(label)} are {int(labels[0])}, so the calibration is very "
+            "uncertain. Check the column, or label more rows."
         )
     return made

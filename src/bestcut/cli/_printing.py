@@ -17,6 +17,7 @@ from rich.text import Text
 import bestcut
 from bestcut._errors import closed_output
 from bestcut.cli._calibrate import Labelled
+from bestcut.cli._problem import plain
 from bestcut.goals import Mean
 from bestcut.metrics import AnyMetric, RowUtility, is_linear
 
@@ -28,6 +29,7 @@ _SCORES = {
     *("expected_score", "mean_expected_score", "total_expected_score"),
     *("interval_90", "goal_value"),
 }
+_LONGEST = 200  # characters of a name that are shown
 _MOST = 30  # classes that are shown to people
 _NAME = 12  # the least number of characters for a name
 _CONVOLVED = 10_000  # the distribution of a mean of so many scores takes a few seconds
@@ -162,11 +164,12 @@ def print_facts(
         if key not in hidden:
             name = names.get(key, key.replace("_", " "))
             text = shown_score(value, metric) if key in scores else _shown(value)
-            echo(f"{name + ':':<22} {text}", err=err)
+            echo(f"{plain(name) + ':':<22} {text}", err=err)
     for one in conditions:
         least = "at_least" if "at_least" in one else "at_most"
         bound = f"{least.replace('_', ' ')} {_shown(one[least])}"
-        echo(f"{one['what'] + ':':<22} {_shown(one['reached'])} ({bound})", err=err)
+        what = f"{_shown(one['what'])}:"
+        echo(f"{what:<22} {_shown(one['reached'])} ({bound})", err=err)
     if each:
         head = [name.replace("_", " ") for name in each[0]]
         rows = [
@@ -196,25 +199,26 @@ def print_table(head: list[str], rows: list[list[Any]], *, err: bool = False) ->
     """Print a table that fits a narrow window, without colour when piped."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     cells = [list(map(_shown, row)) for row in rows]
+    head = list(map(_shown, head))
     widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
     # If there is room for the numbers, only names are folded.
     whole = sum(width + 2 for width in widths[1:]) + _NAME <= _width(err=err)
     for i, name in enumerate(head):
         words = i == 0 or name == "what it is"
         table.add_column(
-            name,
+            Text(name),  # or rich would obey what looks like its markup
             justify="left" if words else "right",
             overflow="fold",
             no_wrap=whole and not words,
         )
     for row in cells:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     _print(table, err=err)
 
 
 def print_text(text: str) -> None:
     """Print a paragraph in lines that fit the window."""
-    _print(Text(text))
+    _print(Text(plain(text)))
 
 
 def _width(*, err: bool) -> int:
@@ -267,4 +271,5 @@ def _shown(value: Any) -> str:
         return f"{value:,.2f}" if 1000 <= abs(value) < np.inf else f"{value:.4g}"
     if isinstance(value, int):
         return f"{value:,}"
-    return str(value)
+    text = plain(str(value))
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

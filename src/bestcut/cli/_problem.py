@@ -6,6 +6,8 @@ from typing import IO, Any
 
 import click
 
+_LONGEST = 3000  # characters of a line about what went wrong
+
 _OPTIONS = {
     "at_least": "--at-least",
     "at_most": "--at-most",
@@ -40,4 +42,14 @@ class Problem(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Write the line to standard error."""
-        click.echo(f"bestcut: {self.format_message()}", err=True, file=file)
+        line = plain(self.format_message())
+        if len(line) > _LONGEST:
+            line = f"{line[: _LONGEST // 2]} ... {line[-_LONGEST // 2 :]}"
+        click.echo(f"bestcut: {line}", err=True, file=file)
+
+
+def plain(text: str) -> str:
+    """Return a text with escapes in the place of all that a terminal might obey."""
+    if text.isprintable():
+        return text
+    return "".join(x if x.isprintable() else repr(x)[1:-1] for x in text)

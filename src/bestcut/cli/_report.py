@@ -8,6 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from bestcut._errors import quoted, readable
 from bestcut.cli._calibrate import Labelled, calibrate_options
 from bestcut.cli._options import (
     at_least_option,
@@ -28,7 +29,7 @@ from bestcut.cli._options import (
     zero_division_option,
 )
 from bestcut.cli._printing import shares_of_variance
-from bestcut.cli._problem import Problem
+from bestcut.cli._problem import Problem, plain
 from bestcut.files.sources import (
     is_terminal,
     open_source,
@@ -139,11 +140,11 @@ def report(
         labelled.warn()
     if labels is not None and labels.size and labels.min() == labels.max():
         click.echo(
-            f"bestcut: warning: {name}: all {labels.size} labels in column {label!r} "
-            f"are {int(labels[0])}. Check the column.",
+            f"bestcut: warning: {readable(name)}: all {labels.size} labels in column "
+            f"{quoted(label)} are {int(labels[0])}. Check the column.",
             err=True,
         )
-    click.echo(f"{where}: {made.summary()}", err=True)
+    click.echo(f"{readable(where)}: {plain(made.summary())}", err=True)
     if labelled is not None:
         shares = shares_of_variance(*(made.scores[0].parts or (0.0, 0.0)))
         click.echo(f"{labelled.sentence()} Variance: {shares}.", err=True)

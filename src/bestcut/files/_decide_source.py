@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bestcut._decide import decide
+from bestcut._errors import quoted, readable
 from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
 from bestcut._validation import check_bounds
 from bestcut._writing import writing
@@ -150,8 +151,8 @@ def calibrated(
         warnings.simplefilter("always")
         p = calibration(scores)
     for each in caught:
-        sentence = str(each.message).replace("`new_scores`", f"column {column!r}")
-        warn(f"{where}: {sentence}")
+        sentence = str(each.message).replace("`new_scores`", f"column {quoted(column)}")
+        warn(f"{readable(where)}: {sentence}")
     return p
 
 

@@ -9,15 +9,15 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bestcut._errors import FileError
+from bestcut._errors import FileError, quoted, readable
 
 
 def _refusal(where: str, what: str, cure: str) -> FileError:
-    return FileError(f"{where}: {what}. {cure}")
+    return FileError(f"{readable(where)}: {what}. {cure}")
 
 
 def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or ["unknown"])[0]
+    return readable((str(error).splitlines() or ["unknown"])[0])
 
 
 # --- reading and writing --------------------------------------------------------------
@@ -42,7 +42,7 @@ def unreadable(where: str, error: Exception) -> FileError:
 
 def no_room_to_unpack(where: str, folder: str, error: OSError) -> FileError:
     """Return the refusal of a file that is too large for the temporary folder."""
-    what = f"does not fit into {folder} ({error.strerror})"
+    what = f"does not fit into {readable(folder)} ({error.strerror})"
     cure = "The file is unpacked there: make room, or set TMPDIR to another folder."
     return _refusal(where, what, cure)
 
@@ -96,7 +96,7 @@ def cannot_hold(where: str, kind: str, error: Exception) -> FileError:
 
 def cannot_repeat(where: str, kind: str, name: str) -> FileError:
     """Return the refusal to write two columns with one name in such a format."""
-    what = f"has several columns named {name!r}, which {kind} does not allow"
+    what = f"has several columns named {quoted(name)}, which {kind} does not allow"
     return _refusal(where, what, "Rename all but one.")
 
 
@@ -106,38 +106,40 @@ def cannot_repeat(where: str, kind: str, name: str) -> FileError:
 def no_column(where: str, name: str, option: str, columns: Sequence[str]) -> FileError:
     """Return the refusal of a name that no column has."""
     more = ", ..." if len(columns) > 12 else ""
-    shown = ", ".join(columns[:12]) + more
+    shown = ", ".join(map(readable, columns[:12])) + more
     cure = f"Name a column with {option}; the columns are: {shown}."
     if len(columns) == 1 and any(mark in columns[0] for mark in ",;|\t"):
         cure += " This is one column: if it should be several, pass another `format`."
-    return _refusal(where, f"has no column {name!r}", cure)
+    return _refusal(where, f"has no column {quoted(name)}", cure)
 
 
 def ambiguous_column(where: str, name: str, count: int) -> FileError:
     """Return the refusal of a name that several columns have."""
-    what = f"has {count} columns named {name!r}"
+    what = f"has {count} columns named {quoted(name)}"
     return _refusal(where, what, "Rename all but one.")
 
 
 def name_taken(where: str, name: str) -> FileError:
     """Return the refusal of a name for the new column that is already taken."""
-    what = f"already has a column {name!r}"
+    what = f"already has a column {quoted(name)}"
     return _refusal(where, what, "Choose another name with `name`.")
 
 
 def other_type(where: str, name: str, kind: Any, wanted: str) -> FileError:
     """Return the refusal of a column of another type than is wanted."""
-    return _refusal(where, f"column {name!r} holds {kind}", f"Pass {wanted}.")
+    return _refusal(
+        where, f"column {quoted(name)} holds {readable(str(kind))}", f"Pass {wanted}."
+    )
 
 
 def _in_row(name: str, row: int, what: str) -> str:
-    return f"column {name!r}, row {row}: {what}"
+    return f"column {quoted(name)}, row {row}: {what}"
 
 
 def no_number(where: str, name: str, row: int, found: Any) -> FileError:
     """Return the refusal of a value that is not a number."""
     missing = found in (None, "")
-    what = "the value is missing" if missing else f"{found!r} is not a number"
+    what = "the value is missing" if missing else f"{quoted(found)} is not a number"
     cure = "Fill it or delete the row."
     if isinstance(found, str) and found.strip().endswith("%"):
         cure = "Divide percentages by 100."
@@ -165,7 +167,7 @@ def no_probability(
 def no_label(where: str, name: str, row: int, found: Any) -> FileError:
     """Return the refusal of a value that is neither 0 nor 1."""
     missing = found in (None, "")
-    what = "the label is missing" if missing else f"{found!r} is not a label"
+    what = "the label is missing" if missing else f"{quoted(found)} is not a label"
     cure = "Pass 0 and 1, or true and false."
     return _refusal(where, _in_row(name, row, what), cure)
 
@@ -184,7 +186,9 @@ def no_value(where: str, name: str, row: int) -> FileError:
 
 def holds_blank(where: str, name: str, row: int, found: str) -> FileError:
     """Return the refusal to join values with blanks if a value holds a blank."""
-    what = _in_row(name, row, f"{found!r} holds a blank, but blanks separate values")
+    what = _in_row(
+        name, row, f"{quoted(found)} holds a blank, but blanks separate values"
+    )
     return _refusal(where, what, "Collect another column, or rename the values.")
 
 
@@ -202,7 +206,9 @@ def twice(
     where: str, columns: Sequence[str], row: int, shown: Sequence[str]
 ) -> FileError:
     """Return the refusal of a second row for one group and one label."""
-    pair = " and ".join(f"{x} {y!r}" for x, y in zip(columns, shown, strict=True))
+    pair = " and ".join(
+        f"{readable(x)} {quoted(y)}" for x, y in zip(columns, shown, strict=True)
+    )
     what = f"row {row} is a second row for {pair}"
     return _refusal(where, what, "Keep one of these rows.")
 
@@ -281,5 +287,5 @@ def not_one_object_per_line(where: str) -> FileError:
 
 def repeated_key(where: str, row: int, name: str) -> FileError:
     """Return the refusal of an object that holds a key twice."""
-    what = f"row {row} has the key {name!r} more than once"
+    what = f"row {row} has the key {quoted(name)} more than once"
     return _refusal(where, what, "Keep one of these keys.")

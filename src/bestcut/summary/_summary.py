@@ -111,6 +111,8 @@ class ScoreSummary:
         ------
         InvalidProbabilityError
             If an entry of `y_proba` is NaN or outside [0, 1]; nothing is added then.
+        ValueError
+            If there are more than 2^53 scores.
 
         Examples
         --------
@@ -121,6 +123,7 @@ class ScoreSummary:
         2
         """
         count, moments = count_and_moments(check_probabilities(y_proba))
+        self._check_room(int(count.sum()))
         self._count += count
         self._moments += moments
 
@@ -141,6 +144,8 @@ class ScoreSummary:
         ------
         TypeError
             If `other` is not a summary.
+        ValueError
+            If both have more than 2^53 scores together.
 
         Examples
         --------
@@ -150,10 +155,15 @@ class ScoreSummary:
         3
         """
         check_kind(other, ScoreSummary, name="other", called="a ScoreSummary")
+        self._check_room(other.n)
         out = ScoreSummary()
         out._count = self._count + other._count
         out._moments = self._moments + other._moments
         return out
+
+    def _check_room(self, more: int) -> None:
+        if self.n + more > _MOST:
+            raise errors.full_summary(self.n, more)
 
     def bracket(
         self,
