@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from bestcut._validation import (
     check_labels,
     check_probabilities,
 )
+from bestcut.counts import believed, is_on_trust
 from bestcut.goals import (
     Certain,
     Condition,
@@ -647,7 +649,11 @@ def decide(
             raise errors.solver_of_draws(solver)
         bounds = check_bounds(min_positives, max_positives, len(y_proba))
         floors = check_floors(at_least, at_most)
-        return _decide_drawn(y_proba, chosen_metric, check_goal(goal), floors, bounds)
+        decision = _decide_drawn(
+            y_proba, chosen_metric, check_goal(goal), floors, bounds
+        )
+        _tell_if_unproved(decision.gap, chosen_metric)
+        return decision
     p = check_probabilities(y_proba)
     low, high = check_bounds(min_positives, max_positives, p.size)
     chosen_goal, floors = check_goal(goal), check_floors(at_least, at_most)
@@ -678,13 +684,15 @@ def decide(
     if chosen_solver.needs_prp:
         k, scope = solution.n_positive, gap_scope(p.size, chosen_metric, *floors)
         allowance = float(exchange_allowance(scope, p.size, k, chosen_metric))
+    gap = solution.gap + allowance
+    _tell_if_unproved(gap, chosen_metric)
     return Decision(
         labels=like(y_proba, labels),
         n_positive=solution.n_positive,
         threshold=solution.threshold,
         expected_score=solution.expected_score,
         error=solution.error,
-        gap=solution.gap + allowance,
+        gap=gap,
         gap_scope=scope,
         metric=chosen_metric,
         solver=chosen_solver.name,
@@ -695,6 +703,21 @@ def decide(
         _library=library_of(y_proba),
         _ranking=ranking,
         _prediction=solution.prediction,
+    )
+
+
+def _tell_if_unproved(gap: float, metric: Metric) -> None:
+    """Say that a decision rests on a promise; nothing else may leave it unproved."""
+    if np.isfinite(gap):
+        return
+    if not is_on_trust(metric):
+        raise errors.nothing_proved(metric.name, gap)
+    warnings.warn(
+        "nothing is proved about this decision: it rests on the promise smooth=True of "
+        f"metric {metric.name!r}, and `gap` is infinite. Write the metric with "
+        "functions that can be followed (docs/how-to/add-a-metric.md), or leave out "
+        "smooth=True, which takes longer.",
+        stacklevel=3,
     )
 
 
@@ -778,6 +801,9 @@ def _decide_drawn(
     prediction of k (Lemma 17).
     """
     ranked, n = p._cuts, len(p)
+    # A promise saves no time in draws that differ.
+    variance = float(ranked.total[1].max()) if n else 0.0
+    metric, given = believed(metric, n * ranked.n_draws, variance), metric
     ranking = DrawnRanking(p)
     own = None
     if not p.one_ranking and isinstance(ranked.draws, ListedDraws):
@@ -802,6 +828,8 @@ def _decide_drawn(
     labels = p._draws.top(k)
     labels.flags.writeable = False
     allowance = float(exchange_allowance(scope, n, k, metric))
+    if is_on_trust(metric) and goal == _MEAN:
+        gap = np.inf
     prediction = cuts.prediction(k)
     last = ranked.draws.taken(slice(k - 1, k))
     ranked.tidy()
@@ -813,7 +841,7 @@ def _decide_drawn(
         error=error,
         gap=gap + allowance,
         gap_scope=scope,
-        metric=metric,
+        metric=given,
         solver="mixture",
         goal=goal,
         goal_value=goal_value if goal != _MEAN else value,

@@ -1328,6 +1328,15 @@ def unknown_addition(name: str, known: str) -> ValueError:
     return ValueError(f"`also` must be {{{known!r}: weight}}; got {name!r}.")
 
 
+def nothing_proved(metric: str, gap: float) -> ArithmeticError:
+    """Return the refusal of a decision about which nothing could be proved."""
+    return ArithmeticError(
+        f"no bound could be computed on what other predictions are worth by {metric!r} "
+        f"(gap {gap}). If its scores are very large, divide them by a constant; "
+        "otherwise please report this."
+    )
+
+
 def addition_to_a_range(low: int, high: int) -> ValueError:
     """Return the refusal of a share among labels whose number is open."""
     return ValueError(

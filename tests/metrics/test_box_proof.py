@@ -28,6 +28,10 @@ def is_proved(metric, n, moves):
         from_rates(lambda tpr, tnr, p: np.minimum(tpr, tnr) * np.sqrt(p)),
         from_uvp(lambda u, v, p: u**1.5 / (v + p + 0.1)),
         from_counts(lambda tp, fp, fn, tn: np.where(tp > 30, tp / (tp + fp + 1), 0.0)),
+        from_counts(lambda tp, fp, fn, tn: np.log1p(tp) - np.log(fp + fn + 1.0)),
+        from_counts(lambda tp, fp, fn, tn: np.log(tp), zero_division=-1.0),
+        from_counts(lambda tp, fp, fn, tn: np.exp(tp / 1e4) + np.expm1(-fn / 50.0)),
+        from_counts(lambda tp, fp, fn, tn: np.tanh((tp - fp) / 50.0)),
     ],
     ids=lambda metric: metric.name,
 )

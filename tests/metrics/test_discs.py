@@ -55,6 +55,9 @@ ELEMENTARY = {
     "sqrt": lambda x, y: np.sqrt(x),
     "exp": lambda x, y: np.exp(x / 100),
     "log": lambda x, y: np.log(x),
+    "expm1": lambda x, y: np.expm1(x / 100),
+    "log1p": lambda x, y: np.log1p(x),
+    "tanh": lambda x, y: np.tanh(x / 100),
     **{
         f"power {p}": lambda x, y, p=p: np.power(x, p)
         for p in (-2.5, -1, -0.3, 0.03, 0.5, 1, 1.7, 2, 3, 3.5, 7)

@@ -13,8 +13,9 @@ from bestcut.metrics import (
     from_uvp,
 )
 from bestcut.metrics._bounds import enclosed
+from bestcut.metrics._discs import Disc
 from bestcut.metrics._enclosure import FIRST, SECOND, Enclosure
-from bestcut.metrics._interval import spread
+from bestcut.metrics._interval import Interval, spread
 from metrics.known import box_of
 
 N = 400.0
@@ -30,7 +31,25 @@ METRICS = [
         lambda tp, fp, fn, tn: np.where(tp > 30, tp / (tp + fp + 1), abs(fp - fn)),
         name="steps",
     ),
+    from_counts(
+        lambda tp, fp, fn, tn: np.log1p(tp) - np.log(1.0 + fp + fn), name="logarithms"
+    ),
+    from_counts(
+        lambda tp, fp, fn, tn: np.exp(tp / 100.0) + np.expm1(-fp / (fn + 1)),
+        name="growth",
+    ),
+    from_counts(
+        lambda tp, fp, fn, tn: np.tanh((tp - fp - fn) / 50.0), name="an S-curve"
+    ),
 ]
+
+DERIVATIVES = {
+    np.exp: lambda x: (np.exp(x), np.exp(x)),
+    np.expm1: lambda x: (np.exp(x), np.exp(x)),
+    np.log: lambda x: (1 / x, -1 / x**2),
+    np.log1p: lambda x: (1 / (1 + x), -1 / (1 + x) ** 2),
+    np.tanh: lambda x: (1 / np.cosh(x) ** 2, -2 * np.tanh(x) / np.cosh(x) ** 2),
+}
 
 
 def boxes(rng, count):
@@ -113,3 +132,45 @@ def test_no_bound_is_claimed_across_a_pole():
     found = enclosure_of(metric, *ends)
     lo, hi = spread(found.value, (1,))
     assert (lo[0], hi[0]) == (-np.inf, np.inf)
+
+
+def test_intervals_and_discs_follow_the_same_functions():
+    """A metric that rules stand for is one that a search can bound."""
+    assert set(Enclosure.rules) == set(Disc.rules)
+
+
+@pytest.mark.parametrize("ufunc", [np.exp, np.expm1, np.log, np.log1p, np.tanh])
+def test_derivatives_of_a_function_are_enclosed(ufunc):
+    """By differences, also where it is steep, flat or bent, in wide intervals."""
+    rng = np.random.default_rng(2)
+    least = {np.log: 1e-3, np.log1p: -0.999}.get(ufunc, -30.0)
+    low = least + 10.0 ** rng.uniform(-6, 1.5, 500)
+    high = low + 10.0 ** rng.uniform(-6, 1.0, 500)
+    one = Interval(1.0, 1.0)
+    found = ufunc(Enclosure(Interval(low, high), {"0": one}))
+    for share in (0.0, 0.3, 1.0):
+        x = np.clip(low + share * (high - low), low, high)
+        slope, bend = DERIVATIVES[ufunc](x)
+        for interval, truth in (
+            (found.value, ufunc(x)),
+            (found.slope("0"), slope),
+            (found.slope("00"), bend),
+        ):
+            room = 1e-12 * (np.abs(truth) + 1e-3)  # what the truth is rounded by
+            assert np.all(interval.lo <= truth + room)
+            assert np.all(truth - room <= interval.hi)
+    # Nor are they much wider than what happens in the interval.
+    value, slope = found.value, found.slope("0")
+    steepest = np.maximum(np.abs(slope.lo), np.abs(slope.hi))
+    room = 1e-13 * np.maximum(np.abs(value.lo), np.abs(value.hi)) + 1e-12
+    assert np.all(value.hi - value.lo <= (high - low) * steepest * (1 + 1e-9) + room)
+
+
+def test_a_logarithm_of_nothing_is_no_number():
+    """It is replaced by `zero_division`, as a division by 0 is."""
+    metric = from_counts(lambda tp, fp, fn, tn: np.log(tp), zero_division=-1.0)
+    zero, one, two = (np.array([x]) for x in (0.0, 1.0, 2.0))
+    inside = enclosure_of(metric, zero, zero, one, two, one, two)
+    assert holds(inside.value, -1.0, np.array([True]))
+    open_end = enclosure_of(metric, zero, one, one, two, one, two)
+    assert spread(open_end.value, (1,))[0] == -np.inf

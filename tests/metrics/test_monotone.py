@@ -62,6 +62,11 @@ def test_the_verdict_is_about_the_n_that_is_asked_for():
         ),
         from_counts(lambda tp, fp, fn, tn: tp - np.where(tp**2 > 7e5, 9.0, 0.0)),
         from_counts(lambda tp, fp, fn, tn: np.where(tp > 300, 0.4, tp / 600)),
+        from_counts(lambda tp, fp, fn, tn: np.exp(-tp / 100.0)),
+        from_counts(lambda tp, fp, fn, tn: np.tanh(tp / 100.0) - tp / 1e5),
+        # The value in the place of the logarithm of 0 is too high.
+        from_counts(lambda tp, fp, fn, tn: np.log(tp), zero_division=9.0),
+        from_counts(lambda tp, fp, fn, tn: np.log1p(tp - 500.0), zero_division=1.0),
         LinearUtility(tp=1, fp=1, fn=1),
         FractionalLinear(c=(0, 1, 0, 0), d=(0, 3, -1, -1)),
         # The value in the place of 0/0 is too high, or too low.

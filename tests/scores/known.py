@@ -203,8 +203,13 @@ def assert_law(distribution, law, rng, *, loss=False, most=1000):
     # Chances, at every value, a little off it, and between two.
     points = [(float(v), v) for v in law.values]
     seen = [v for v, m in zip(law.values, law.masses, strict=True) if m > 1e-18]
-    ulp = float(EPS * max(map(abs, seen)))
-    points += [(x + sign * ulp, v) for x, v in points for sign in (-1, 1)]
+    # Of the score itself: others may be much larger, and are no reason to round.
+    least = min(1.0, float(max(map(abs, seen))))
+    points += [
+        (x + sign * float(EPS) * max(abs(x), least), v)
+        for x, v in points
+        for sign in (-1, 1)
+    ]
     points += [(float((a + b) / 2), (a + b) / 2) for a, b in pairwise(law.values)]
     points += [(float(v), v) for v in (law.values[0] - 1, law.values[-1] + 1)]
     for x, exact in some(points):

@@ -7,6 +7,8 @@ import pytest
 from scipy.special import expit
 
 import bestcut
+from bestcut import _decide
+from bestcut.counts import _proof
 from bestcut.metrics import from_counts
 from groups import slow
 from helpers import descending
@@ -34,11 +36,46 @@ def balanced():
     return np.random.default_rng(0).beta(2, 2, 2500)
 
 
-@pytest.mark.parametrize("function", [by_scipy, slow(by_float)])
-def test_what_is_only_promised_has_no_gap(function):
-    p = np.random.default_rng(1).beta(1, 3, 450)
-    decision = bestcut.decide(p, from_counts(function, smooth=True))
-    assert decision.gap == np.inf
+UNPROVED = "rests on the promise smooth=True of metric 'custom', and `gap` is infinite"
+
+
+def in_each_way(p):
+    """Yield the arguments that lead to a decision by each way through `decide`."""
+    yield p, {}
+    yield p, {"at_least": {"precision": 0.1}}
+    yield bestcut.UncertainProbabilities([p**0.9, p]), {}
+
+
+@pytest.mark.parametrize("function", [by_scipy, by_float])
+def test_a_promise_never_costs_the_certificate_where_all_counts_are_few(function):
+    p = np.random.default_rng(1).beta(1, 3, 120)
+    promised = from_counts(function, smooth=True)
+    for given, options in in_each_way(p):
+        found = bestcut.decide(given, promised, **options)
+        exact = bestcut.decide(given, from_counts(function), **options)
+        assert found.n_positive == exact.n_positive
+        assert found.gap == exact.gap < 1e-6
+        assert found.metric == promised
+
+
+def test_what_is_only_promised_has_no_gap_and_says_so(monkeypatch):
+    monkeypatch.setattr(_proof, "_AFFORDABLE", 0.0)
+    p = np.random.default_rng(1).beta(1, 3, 300)
+    for given, options in in_each_way(p):
+        with pytest.warns(UserWarning, match=UNPROVED) as told:
+            decision = bestcut.decide(
+                given, from_counts(by_scipy, smooth=True), **options
+            )
+        assert decision.gap == np.inf
+        assert [one.filename for one in told] == [__file__]
+
+
+def test_no_other_decision_leaves_without_a_proof(monkeypatch):
+    """What the searches return is finite; if it ever is not, nobody gets it."""
+    monkeypatch.setattr(_decide, "gap_to", lambda *_: np.inf)
+    drawn = bestcut.UncertainProbabilities([[0.9, 0.2], [0.8, 0.3]])
+    with pytest.raises(ArithmeticError, match=r"no bound .* 'f1' \(gap inf\)"):
+        bestcut.decide(drawn, "f1")
 
 
 @pytest.mark.parametrize("function", [by_scipy, narrow, slow(by_float)])
@@ -63,7 +100,8 @@ def test_what_cannot_be_followed_among_many(balanced):
 @pytest.mark.slow
 def test_a_promise_that_is_kept(balanced):
     metric = from_counts(by_scipy, smooth=True)
-    decision = bestcut.decide(balanced, metric)
+    with pytest.warns(UserWarning, match=UNPROVED):
+        decision = bestcut.decide(balanced, metric)
     assert decision.gap == np.inf
     cuts = ExactCuts(descending(balanced), [decision.n_positive])
     scores, rounding = cuts.scores(metric)

@@ -50,6 +50,7 @@ from bestcut.counts._proof import (
     WIDE as WIDE,
     Plan as Plan,
     SideRange as SideRange,
+    believed as believed,
     is_on_trust as is_on_trust,
     plan_rules as plan_rules,
 )

@@ -221,6 +221,23 @@ def _log(x: Any) -> Disc:
     return _through(x, np.log(centre), 1.0 / centre, bend, bad)
 
 
+def _expm1(x: Any) -> Disc:
+    return _subtract(_exp(x), 1.0)
+
+
+def _log1p(x: Any) -> Disc:
+    return _log(_add(x, 1.0))
+
+
+def _tanh(x: Any) -> Disc:
+    """1 - 2 / (1 + exp(2 y)), where y is x or -x, so that nothing is large."""
+    x = _of(x)
+    sign = np.where(np.real(x.centre) > 0, -1.0, 1.0)
+    growth = _exp(_multiply(2.0 * sign, x))
+    share = _multiply(2.0, _reciprocal(_add(growth, 1.0)))
+    return _multiply(sign, _subtract(1.0, share))
+
+
 def _compare(x: Any, y: Any) -> tuple[Any, Any]:
     """Return the least and the largest real part of x - y."""
     apart = _subtract(x, y)
@@ -269,26 +286,27 @@ def _smaller(x: Any, y: Any) -> Disc:
     return _where(_greater_equal(x, y), y, x)
 
 
-Disc.rules = DiscTruth.rules = {
-    **Operations(
-        truth=DiscTruth,
-        of=_of,
-        add=_add,
-        negative=_negative,
-        multiply=_multiply,
-        divide=_divide,
-        reciprocal=_reciprocal,
-        power=_power,
-        larger=_larger,
-        smaller=_smaller,
-        equal=_equal,
-        greater=_greater,
-        greater_equal=_greater_equal,
-        where=_where,
-    ).rules(),
-    np.exp: _exp,
-    np.log: _log,
-}
+Disc.rules = DiscTruth.rules = Operations(
+    truth=DiscTruth,
+    of=_of,
+    add=_add,
+    negative=_negative,
+    multiply=_multiply,
+    divide=_divide,
+    reciprocal=_reciprocal,
+    power=_power,
+    exp=_exp,
+    log=_log,
+    expm1=_expm1,
+    log1p=_log1p,
+    tanh=_tanh,
+    larger=_larger,
+    smaller=_smaller,
+    equal=_equal,
+    greater=_greater,
+    greater_equal=_greater_equal,
+    where=_where,
+).rules()
 
 
 def size_at_cells(

@@ -37,6 +37,7 @@ from bestcut.metrics._interval import ANYTHING, ZERO, Interval, outward, sorted_
 FIRST = ("0", "1", "a", "b")
 SECOND = ("00", "01", "11")
 _WHOLE_POWERS = 16  # that are multiplied out
+_ULPS = 8.0  # units in the last place that NumPy's functions are good to, and more
 _PAIRS = (("0", "0"), ("0", "1"), ("1", "1"))
 
 # Coefficients of tp, n_pred, n_pos and n.
@@ -268,6 +269,62 @@ def _power(x: Any, p: Any) -> Enclosure:
     return _raised(x, p)
 
 
+def _exp(x: Any) -> Enclosure:
+    x = as_enclosure(x)
+    with np.errstate(over="ignore"):
+        value = sorted_ends(np.exp(x.value.lo), np.exp(x.value.hi), _ULPS)
+    return _through(x, value, value, value)
+
+
+def _expm1(x: Any) -> Enclosure:
+    x = as_enclosure(x)
+    with np.errstate(over="ignore"):
+        ends = np.expm1(x.value.lo), np.expm1(x.value.hi)
+    slope = _exp(x).value
+    return _through(x, sorted_ends(*ends, _ULPS), slope, slope)
+
+
+def _log(x: Any) -> Enclosure:
+    x = as_enclosure(x)
+    return _logarithm(x, np.log, x.value)
+
+
+def _log1p(x: Any) -> Enclosure:
+    x = as_enclosure(x)
+    return _logarithm(x, np.log1p, x.value.plus(Interval(1.0, 1.0)))
+
+
+def _logarithm(x: Enclosure, ufunc: np.ufunc, base: Interval) -> Enclosure:
+    """Return the logarithm of a base, which `ufunc` computes from x.
+
+    It is a number where the base is positive; elsewhere there is no bound from below.
+    """
+    _note_risk(base.hi <= 0, base.lo <= 0)
+    open_end = base.lo <= 0
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        value = sorted_ends(ufunc(x.value.lo), ufunc(x.value.hi), _ULPS)
+        slope = sorted_ends(1.0 / base.lo, 1.0 / base.hi)
+        bend = sorted_ends(-1.0 / base.lo**2, -1.0 / base.hi**2)
+        nowhere = np.where(base.hi > 0, value.hi, np.inf)
+    return _through(
+        x,
+        Interval(-np.inf, nowhere).chosen(open_end, value),
+        ANYTHING.chosen(open_end, slope),
+        ANYTHING.chosen(open_end, bend),
+    )
+
+
+def _tanh(x: Any) -> Enclosure:
+    """With t = tanh(x), the derivatives are 1 - t² and -2 t (1 - t²)."""
+    x = as_enclosure(x)
+    value = sorted_ends(np.tanh(x.value.lo), np.tanh(x.value.hi), _ULPS)
+    square = value.times(value)
+    rest = Interval(1.0, 1.0).plus(-Interval(np.maximum(square.lo, 0.0), square.hi))
+    slope = Interval(np.maximum(rest.lo, 0.0), rest.hi)
+    bend = value.times(slope).times(Interval(-2.0, -2.0))
+    return _through(x, value, slope, bend)
+
+
 def _larger(x: Any, y: Any) -> Enclosure:
     x, y = as_enclosure(x), as_enclosure(y)
     return _where(_greater_equal(x, y), x, y, kink=True)
@@ -320,6 +377,11 @@ Enclosure.rules = IntervalTruth.rules = Operations(
     divide=_divide,
     reciprocal=_reciprocal,
     power=_power,
+    exp=_exp,
+    log=_log,
+    expm1=_expm1,
+    log1p=_log1p,
+    tanh=_tanh,
     larger=_larger,
     smaller=_smaller,
     equal=_equal,

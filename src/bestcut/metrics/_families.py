@@ -377,9 +377,10 @@ def from_counts(
     smooth : bool, default=False
         Only for a callable that cannot be followed (see Notes). You promise that the
         callable also takes counts that are not whole numbers, and changes gradually, so
-        that a few counts stand for many. Results that rest on the promise are not
-        proved: ``gap`` is infinite. If the promise is found broken, it is ignored, with
-        a warning.
+        that a few counts stand for many. It is only used where looking at all counts
+        would take long. Results that rest on the promise are not proved: ``gap`` is
+        infinite, and `bestcut.decide` warns of it. If the promise is found broken, it
+        is ignored, with a warning.
     greater_is_better : bool, default=True
         False for a loss, to be minimised.
 
@@ -405,8 +406,9 @@ def from_counts(
 
     Notes
     -----
-    Arithmetic, roots, powers, ``np.minimum``, ``np.maximum``, ``np.abs``,
-    comparisons and ``np.where`` are followed: bounds on the callable are found by
+    Arithmetic, roots, powers, ``np.exp``, ``np.log``, ``np.expm1``, ``np.log1p``,
+    ``np.tanh``, ``np.minimum``, ``np.maximum``, ``np.abs``, comparisons and
+    ``np.where`` are followed: bounds on the callable are found by
     calling it with intervals and discs in the place of arrays. Anything else, such as a
     function of SciPy, is not followed, and every cut is then computed with exact
     distributions. A Python ``if``, ``max`` or ``and`` does not work on arrays, and is

@@ -110,6 +110,11 @@ class Operations(NamedTuple):
     divide: Callable[[Any, Any], Any]
     reciprocal: Callable[[Any], Any]
     power: Callable[[Any, Any], Any]
+    exp: Callable[[Any], Any]
+    log: Callable[[Any], Any]
+    expm1: Callable[[Any], Any]
+    log1p: Callable[[Any], Any]
+    tanh: Callable[[Any], Any]
     larger: Callable[[Any, Any], Any]
     smaller: Callable[[Any, Any], Any]
     equal: Callable[[Any, Any], Truth]
@@ -131,6 +136,11 @@ class Operations(NamedTuple):
             np.reciprocal: self.reciprocal,
             np.power: self.power,
             np.float_power: self.power,
+            np.exp: self.exp,
+            np.log: self.log,
+            np.expm1: self.expm1,
+            np.log1p: self.log1p,
+            np.tanh: self.tanh,
             np.maximum: self.larger,
             np.fmax: self.larger,
             np.minimum: self.smaller,

@@ -290,6 +290,22 @@ def _traced_root(x: Traced, p: float = 0.5) -> Traced:
     )
 
 
+def _traced_growth(ufunc: np.ufunc, x: Traced) -> Traced:
+    """Return a function that is finite for all numbers, if not too large."""
+    return Traced(x.boxes, ufunc(x.inner), x.finite, x.broken)
+
+
+def _traced_logarithm(ufunc: np.ufunc, x: Traced, least: float) -> Traced:
+    """Return a function that is finite above `least`, and is no number elsewhere."""
+    lo, hi = x.inner.value
+    return Traced(
+        x.boxes,
+        ufunc(x.inner),
+        x.finite & (lo > least),
+        x.broken | (x.finite & (hi <= least)),
+    )
+
+
 def _traced_power(x: Traced, exponent: Traced) -> Traced:
     number = Fraction(_number(exponent) or 0)
     if not 0 < abs(number) <= 8:
@@ -381,6 +397,9 @@ Traced.rules = {
     np.sqrt: _traced_root,
     np.power: _traced_power,
     np.float_power: _traced_power,
+    **{f: partial(_traced_growth, f) for f in (np.exp, np.expm1, np.tanh)},
+    np.log: lambda x: _traced_logarithm(np.log, x, 0.0),
+    np.log1p: lambda x: _traced_logarithm(np.log1p, x, -1.0),
     np.maximum: _traced_maximum,
     np.minimum: _traced_minimum,
     np.absolute: lambda x: _traced_maximum(x, _traced_opposite(x)),

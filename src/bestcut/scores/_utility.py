@@ -181,10 +181,14 @@ class Atoms(UtilityDistribution):
         return self.above(utility) - self._equal_mass(utility, first, last)
 
     def _equal_mass(self, utility: float, first: int, last: int) -> float:
-        """Return the mass of those from `first` to `last` that rounding makes equal."""
+        """Return the mass of those from `first` to `last` that rounding makes equal.
+
+        What is asked may come from a formula of its own, with terms of about 1.
+        """
         assert self.pairs is not None
         mass = self.onward[first:last] - self.onward[first + 1 : last + 1]
         rounding = self.pairs.rounding(self._order[first:last])
+        rounding = np.maximum(rounding, min(16 * EPS, self.tolerance))
         equal = np.abs(self.values[first:last] - utility) <= rounding
         return float(np.sum(mass[equal]))
 
@@ -298,7 +302,8 @@ class Rows(UtilityDistribution):
     def _equal_mass(self, utility: float, start: IndexArray, stop: IndexArray) -> float:
         """Return the mass of the pairs in each row that rounding makes equal.
 
-        Of very many pairs none is: those that are equal are few in a row.
+        Of very many pairs none is: those that are equal are few in a row. What is asked
+        may come from a formula of its own, with terms of about 1.
         """
         rows, index = _pairs_between(start, stop)
         if rows.size > _EVALUATIONS:
@@ -307,6 +312,7 @@ class Rows(UtilityDistribution):
         rounding = rounding_at(
             self.metric, a, self.n_pred - a, self.fn[rows], self.tn[rows]
         )
+        rounding = np.maximum(rounding, min(16 * EPS, self.tolerance))
         equal = np.abs(self._utility(index, rows) - utility) <= rounding
         return float(np.sum(self._pair_mass(rows, index)[equal]))
 
