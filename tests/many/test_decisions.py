@@ -43,7 +43,7 @@ def assert_is_law(found, scores, chances):
     # The grid adds an error to every value; its standard deviation is known, and by
     # Chebyshev it is less than ten times that but for a probability of 0.01.
     wrong, sign = 10 * found.value_error + 1e-9, found.metric.sign
-    for c in np.quantile(scores, [0.1, 0.5, 0.9]):
+    for c in np.ppf(scores, [0.1, 0.5, 0.9]):
         better = chances[sign * scores >= sign * c + wrong].sum()
         worse = chances[sign * scores < sign * c - wrong].sum()
         reached = found.prob_at_least(c)
@@ -211,5 +211,5 @@ def test_probabilities_outside_of_0_and_1_are_refused_in_lists_too():
 def test_a_mean_is_no_better_and_no_worse_than_possible(metric):
     p = np.random.default_rng(5).random((3, 4))
     score = bestcut.decide_each(p, metric).distribution()
-    assert score.quantile(0.0) >= 0.0
-    assert score.quantile(1.0) <= 1.0
+    assert score.ppf(0.0) >= 0.0
+    assert score.ppf(1.0) <= 1.0
