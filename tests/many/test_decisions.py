@@ -43,7 +43,7 @@ def assert_is_law(found, scores, chances):
     # The grid adds an error to every value; its standard deviation is known, and by
     # Chebyshev it is less than ten times that but for a probability of 0.01.
     wrong, sign = 10 * found.value_error + 1e-9, found.metric.sign
-    for c in np.ppf(scores, [0.1, 0.5, 0.9]):
+    for c in np.quantile(scores, [0.1, 0.5, 0.9]):
         better = chances[sign * scores >= sign * c + wrong].sum()
         worse = chances[sign * scores < sign * c - wrong].sum()
         reached = found.prob_at_least(c)
