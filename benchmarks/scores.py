@@ -69,7 +69,7 @@ def goals(sizes: list[int]) -> Iterator[list[str]]:
             p = probabilities(law, n)
             for metric in ("f1", "mcc"):
                 plain = bestcut.decide(p, metric)
-                target = plain.distribution().quantile(0.3)
+                target = plain.distribution().ppf(0.3)
                 row = [law, f"{n:,}", metric]
                 for goal in (None, Quantile(0.1), ProbAtLeast(target)):
                     options = {} if goal is None else {"goal": goal}

@@ -44,9 +44,16 @@ NOT_ASKED_OF_MEMBERS = NOT_ASKED | {"EX01", "SA01"}
 # Classes with attributes and no parameters are results, which users do not make.
 NOT_ASKED_OF_RESULTS = NOT_ASKED | {"PR01"}
 
-# Classes that functions return and nobody makes: with the others of their module in the
-# reference, but not in what it exports.
-RETURNED = {"bestcut": ("EmpiricalThreshold", "Surprise")}
+# What functions return, what classes declare, and companions of a function: with the
+# others of their module in the reference, but not in what it exports.
+RETURNED = {
+    "bestcut": ("EmpiricalThreshold", "Surprise"),
+    "bestcut.calibration": ("CalibrationBin",),
+    "bestcut.counts": ("WindowedLaw", "poisson_binomial_window", "remove"),
+    "bestcut.goals": ("Condition",),
+    "bestcut.metrics": ("Trait",),
+    "bestcut.scorers": ("ExpectedScorer",),
+}
 
 # Functions that refuse nothing.
 RAISE_NOTHING = {"bestcut.metrics.names"}

@@ -320,7 +320,7 @@ def test_a_decision_knows_the_law_of_its_own_labels(name):
     assert own.mean == pytest.approx(decision.expected_score, abs=slack, rel=0)
     assert own.mean == pytest.approx(direct.mean, abs=own.error + direct.error, rel=0)
     assert own.interval() == pytest.approx(direct.interval(), abs=1e-12)
-    c = own.quantile(0.4)
+    c = own.ppf(0.4)
     slack = own.probability_error + direct.probability_error
     assert own.prob_at_least(c) == pytest.approx(direct.prob_at_least(c), abs=slack)
     for other in ("precision", bestcut.metrics.Recall(zero_division=1.0)):

@@ -110,7 +110,7 @@ def test_amounts_that_are_equal_give_what_one_number_gives():
     mine, theirs = found.distribution(), one.distribution()
     assert mine.std == pytest.approx(theirs.std, rel=1e-12)
     for q in (0.05, 0.5, 0.95):
-        assert mine.quantile(q) == pytest.approx(theirs.quantile(q), abs=1e-6)
+        assert mine.ppf(q) == pytest.approx(theirs.ppf(q), abs=1e-6)
     assert mine.prob_at_least(theirs.mean) == pytest.approx(
         theirs.prob_at_least(theirs.mean), abs=1e-9
     )
@@ -155,7 +155,7 @@ def test_samples_have_the_distribution():
     drawn = score.sample(20_000, random_state=0)
     # Five standard errors of a mean of 20,000.
     assert abs(drawn.mean() - score.mean) < 5 * score.std / np.sqrt(20_000)
-    assert np.mean(drawn >= score.quantile(0.9)) == pytest.approx(0.1, abs=0.011)
+    assert np.mean(drawn >= score.ppf(0.9)) == pytest.approx(0.1, abs=0.011)
 
 
 def test_draws_are_decided_by_their_means():
@@ -362,7 +362,7 @@ def of_summary():
 
 def of_curve_display():
     pytest.importorskip("matplotlib")
-    bestcut.displays.ExpectedScoreDisplay.from_proba(PROBA, ROWS)
+    bestcut.displays.ExpectedScoreDisplay.from_predictions(PROBA, ROWS)
 
 
 @pytest.mark.parametrize(

@@ -33,18 +33,18 @@ def batch():
 
 def curve(ax):
     """Draw an expected-score curve with its band."""
-    ExpectedScoreDisplay.from_proba(batch(), "f1", band=0.9, ax=ax)
+    ExpectedScoreDisplay.from_predictions(batch(), "f1", band=0.9, ax=ax)
 
 
 def metrics(ax):
     """Draw the curves of five metrics."""
     names = ["f1", "f2", "mcc", "jaccard", "balanced_accuracy"]
-    ExpectedScoreDisplay.from_proba(batch(), names, ax=ax)
+    ExpectedScoreDisplay.from_predictions(batch(), names, ax=ax)
 
 
 def decision(ax):
     """Draw the ranked probabilities and the cut."""
-    DecisionDisplay.from_proba(batch(), "f1", ax=ax)
+    DecisionDisplay.from_predictions(batch(), "f1", ax=ax)
 
 
 def distribution(ax):
@@ -57,7 +57,7 @@ def calibration(ax):
     """Draw a check that finds probabilities too low."""
     rng = np.random.default_rng(0)
     p = rng.random(1000)
-    CalibrationCheckDisplay.from_labels(rng.random(1000) < p, p**1.3, ax=ax)
+    CalibrationCheckDisplay.from_predictions(rng.random(1000) < p, p**1.3, ax=ax)
 
 
 def labelled():
@@ -76,17 +76,17 @@ def uncertain():
 
 def maps(ax):
     """Draw what labels say of scores, and leave open."""
-    CalibrationMapDisplay.from_labels(*labelled(), ax=ax)
+    CalibrationMapDisplay.from_predictions(*labelled(), ax=ax)
 
 
 def doubt_curve(ax):
     """Draw an expected-score curve with bands of both kinds of doubt."""
-    ExpectedScoreDisplay.from_proba(uncertain(), "f1", band=0.9, ax=ax)
+    ExpectedScoreDisplay.from_predictions(uncertain(), "f1", band=0.9, ax=ax)
 
 
 def doubt_decision(ax):
     """Draw the ranked probabilities with the range of their draws."""
-    DecisionDisplay.from_proba(uncertain(), "f1", ax=ax)
+    DecisionDisplay.from_predictions(uncertain(), "f1", ax=ax)
 
 
 def doubt_distribution(ax):

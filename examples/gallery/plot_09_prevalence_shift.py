@@ -79,7 +79,7 @@ for name, y_proba in (("before", p), ("after", corrected)):
 
 fig, axes = plt.subplots(1, 2, figsize=(7, 4.6), layout="constrained")
 for ax, name, y_proba in zip(axes, ("Before", "After"), (p, corrected), strict=True):
-    CalibrationCheckDisplay.from_labels(y_new, y_proba, ax=ax)
+    CalibrationCheckDisplay.from_predictions(y_new, y_proba, ax=ax)
     ax.set(title=f"{name} the correction", xlim=(0, 1), ylim=(0, 1))
     ax.get_legend().remove()
 entries = axes[0].get_legend_handles_labels()

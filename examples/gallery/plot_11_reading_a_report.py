@@ -86,7 +86,7 @@ DecisionDisplay.from_decision(decision, ax=axes[0, 1])
 ScoreDistributionDisplay.from_distribution(
     decision.distribution(), observed=with_labels.truth.surprise.observed, ax=axes[1, 0]
 )
-CalibrationCheckDisplay.from_labels(y_true, p, ax=axes[1, 1])
+CalibrationCheckDisplay.from_predictions(y_true, p, ax=axes[1, 1])
 plt.show()
 
 # %%

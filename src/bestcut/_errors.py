@@ -1632,7 +1632,7 @@ def not_a_fitted_classifier(model: str) -> ValueError:
     """Return the refusal of an estimator that has no classes."""
     return ValueError(
         f"`estimator` must be a fitted classifier; {model} has no `classes_`. Fit it "
-        "first; for probabilities of your own there are methods such as `from_proba`."
+        "first; for probabilities of your own there is `from_predictions`."
     )
 
 
@@ -1641,7 +1641,7 @@ def more_classes_to_show(classes: Sequence[Any]) -> ValueError:
     return ValueError(
         f"`estimator` must have two classes to draw a cut between; it has {classes}. "
         "For more use `ClassScoresDisplay` or `ClassConfusionDisplay`, or pass the "
-        "probabilities of one class to a method such as `from_proba`."
+        "probabilities of one class to a method such as `from_predictions`."
     )
 
 
@@ -1652,7 +1652,7 @@ def no_calibration_to_show(model: str, several: bool) -> ValueError:
         "Pass one of them, `estimator.calibration_[i]`, to `from_calibration`."
         if several
         else "Fit an `ExpectedMetricClassifier` with calibration='posterior', or pass "
-        "labels and scores to `from_labels`."
+        "labels and scores to `from_predictions`."
     )
     return ValueError(
         f"`estimator` must have one calibration, `calibration_`; {model} {got}. {cure}"

@@ -13,7 +13,7 @@ from bestcut.many import multiclass
 from bestcut.metrics import Metric, get
 from bestcut.scores import expected_score
 
-__all__ = ["ExpectedScorer", "make_expected_scorer"]
+__all__ = ["make_expected_scorer"]
 
 _AVERAGES = ("macro",)
 

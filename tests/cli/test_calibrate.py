@@ -353,13 +353,29 @@ def test_no_new_rows_are_no_trouble(places):
     run("compare", "none.csv", "--proba", "s", *LABELS)
 
 
+def test_the_columns_of_labelled_scores_need_not_be_named(places):
+    line = ["decide", "new.csv", "--proba", "s", "--summary-only", "--json"]
+    only_other = run(*line, "--calibrate", "old.csv")
+    assert only_other.stdout == run(*line, *LABELS).stdout
+    # The name of the labels of FILE, where there are several columns.
+    wide = {"id": np.arange(60), "s": OLD, "y": TRUTH.astype(int)}
+    pl.DataFrame(wide).write_csv(places / "wide.csv")
+    line = ["expect", "new.csv", "--proba", "s", "--pred", "yhat", "--label", "y"]
+    as_in_file = run(*line, "--calibrate", "wide.csv", "--json")
+    found, named = (
+        json.loads(one.stdout) for one in (as_in_file, run(*line, *LABELS, "--json"))
+    )
+    assert found["scores"] == named["scores"]
+
+
 # --- what is refused ------------------------------------------------------------------
 
 FIRST = "--calibrate old.csv --calibrate-label y"
 REFUSED = {
     "no label option": (
-        "--calibrate old.csv",
-        "--calibrate needs --calibrate-label. Name the column of labels in old.csv",
+        "--calibrate new.csv",
+        "--calibrate needs --calibrate-label. Name the column of labels in new.csv; "
+        "besides 's' it has: yhat, y",
     ),
     "no file for the label": (
         "--calibrate-label y",
@@ -411,9 +427,10 @@ def test_other_commands_refuse_the_same(places, command):
     if command == "report":
         pytest.importorskip("vl_convert")
     more = {"expect": ["--pred", "yhat"], "report": ["-o", "r.html"]}.get(command, [])
-    line = [command, "new.csv", "--proba", "s", *more, "--calibrate", "old.csv"]
-    assert "needs --calibrate-label" in complaint(call(*line))
-    assert "has no column 'z'" in complaint(call(*line, "--calibrate-label", "z"))
+    line = [command, "new.csv", "--proba", "s", *more, "--calibrate"]
+    assert "needs --calibrate-label" in complaint(call(*line, "new.csv"))
+    wrong = call(*line, "old.csv", "--calibrate-label", "z")
+    assert "has no column 'z'" in complaint(wrong)
     assert sorted(os.listdir(places)) == ["new.csv", "old.csv"]
 
 

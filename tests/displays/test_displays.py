@@ -32,12 +32,14 @@ def score_of(p, metric="f1"):
 
 
 DRAW = {
-    "curve": lambda p, ax: ExpectedScoreDisplay.from_proba(p, "f1", ax=ax),
-    "band": lambda p, ax: ExpectedScoreDisplay.from_proba(p, "mcc", band=0.9, ax=ax),
+    "curve": lambda p, ax: ExpectedScoreDisplay.from_predictions(p, "f1", ax=ax),
+    "band": lambda p, ax: ExpectedScoreDisplay.from_predictions(
+        p, "mcc", band=0.9, ax=ax
+    ),
     "curve of a decision": lambda p, ax: ExpectedScoreDisplay.from_decision(
         bestcut.decide(p), ax=ax
     ),
-    "decision": lambda p, ax: DecisionDisplay.from_proba(p, "f1", ax=ax),
+    "decision": lambda p, ax: DecisionDisplay.from_predictions(p, "f1", ax=ax),
     "a decision": lambda p, ax: DecisionDisplay.from_decision(bestcut.decide(p), ax=ax),
     "score": lambda p, ax: ScoreDistributionDisplay.from_distribution(
         score_of(p), observed=0.5, ax=ax
@@ -45,7 +47,7 @@ DRAW = {
     "loss": lambda p, ax: ScoreDistributionDisplay.from_distribution(
         score_of(p, "squared_count_error"), ax=ax
     ),
-    "calibration": lambda p, ax: CalibrationCheckDisplay.from_labels(
+    "calibration": lambda p, ax: CalibrationCheckDisplay.from_predictions(
         np.arange(len(p)) % 2, p, ax=ax
     ),
     "a check": lambda p, ax: CalibrationCheckDisplay.from_check(
@@ -104,7 +106,7 @@ def test_a_display_uses_no_colour(name):
 
 
 def test_the_curve_and_its_best_cut_are_those_of_decide():
-    display = ExpectedScoreDisplay.from_proba(P, "f1")
+    display = ExpectedScoreDisplay.from_predictions(P, "f1")
     one = bestcut.decide(P, "f1")
     (line,), (point,) = display.lines_, display.points_
     np.testing.assert_array_equal(line.get_xdata(), one.curve.n_positive)
@@ -119,17 +121,17 @@ def labels(display):
 
 
 def test_several_metrics_and_models_are_told_apart():
-    display = ExpectedScoreDisplay.from_proba(P, ["f1", "mcc"])
+    display = ExpectedScoreDisplay.from_predictions(P, ["f1", "mcc"])
     assert [re.sub(":.*", "", x) for x in labels(display)] == ["F1", "MCC", "at 0.5"]
     assert len({line.get_linestyle() for line in display.lines_}) == 2
     models = {"one": P, "other": P**0.5}
-    display = ExpectedScoreDisplay.from_proba(models, band=0.9, threshold=None)
+    display = ExpectedScoreDisplay.from_predictions(models, band=0.9, threshold=None)
     shown = [re.sub(":.*", "", x) for x in labels(display)]
     assert sorted(shown) == ["90% of test sets", "one", "other"]
     assert len(display.bands_) == 2
-    display = ExpectedScoreDisplay.from_proba(models, ["f1", "mcc"])
+    display = ExpectedScoreDisplay.from_predictions(models, ["f1", "mcc"])
     assert list(display.decisions) == ["one, F1", "one, MCC", "other, F1", "other, MCC"]
-    many = ExpectedScoreDisplay.from_proba(P, bestcut.metrics.names()[:8])
+    many = ExpectedScoreDisplay.from_predictions(P, bestcut.metrics.names()[:8])
     # matplotlib has no public name for the dashes of a line.
     looks = {
         (str(line._unscaled_dash_pattern), line.get_color()) for line in many.lines_
@@ -138,16 +140,16 @@ def test_several_metrics_and_models_are_told_apart():
 
 
 def test_a_loss_is_called_a_loss():
-    display = ExpectedScoreDisplay.from_proba(P, "squared_count_error")
+    display = ExpectedScoreDisplay.from_predictions(P, "squared_count_error")
     assert display.ax_.get_ylabel() == "Expected loss"
     line, point = display.lines_[0], display.points_[0]
     assert point.get_ydata()[0] == min(line.get_ydata())
-    both = ExpectedScoreDisplay.from_proba(P, ["f1", "squared_count_error"])
+    both = ExpectedScoreDisplay.from_predictions(P, ["f1", "squared_count_error"])
     assert both.ax_.get_ylabel() == "Expected score"
 
 
 def test_the_band_reaches_from_end_to_end_and_is_the_interval():
-    display = ExpectedScoreDisplay.from_proba(P, "f1", band=0.8)
+    display = ExpectedScoreDisplay.from_predictions(P, "f1", band=0.8)
     points = display.bands_[0].get_paths()[0].vertices
     assert (points[:, 0].min(), points[:, 0].max()) == (0, P.size)
     one = bestcut.decide(P, "f1")
@@ -158,18 +160,18 @@ def test_the_band_reaches_from_end_to_end_and_is_the_interval():
 
 
 def test_the_mark_is_at_the_threshold():
-    display = ExpectedScoreDisplay.from_proba([0.9, 0.6, 0.5, 0.2], threshold=0.5)
+    display = ExpectedScoreDisplay.from_predictions([0.9, 0.6, 0.5, 0.2], threshold=0.5)
     (mark,) = (x for x in display.ax_.lines if x.get_label() == "at 0.5")
     assert mark.get_xdata() == [3]  # 0.5 itself is flagged, as by scikit-learn
 
 
 def test_large_batches_are_thinned_but_keep_the_best_cut():
     p = np.random.default_rng(0).beta(0.4, 2, 20_000)
-    display = ExpectedScoreDisplay.from_proba(p, "f1")
+    display = ExpectedScoreDisplay.from_predictions(p, "f1")
     x = display.lines_[0].get_xdata()
     assert x.size <= 2001
     assert {0, p.size, bestcut.decide(p).n_positive} <= set(x.tolist())
-    line = DecisionDisplay.from_proba(p).line_
+    line = DecisionDisplay.from_predictions(p).line_
     assert line.get_xdata().size <= 2001
 
 
@@ -177,7 +179,7 @@ def test_large_batches_are_thinned_but_keep_the_best_cut():
 
 
 def test_the_ranked_probabilities_are_cut_between_two_ranks():
-    display = DecisionDisplay.from_proba([0.1, 0.9, 0.4, 0.6])
+    display = DecisionDisplay.from_predictions([0.1, 0.9, 0.4, 0.6])
     assert display.line_.get_xdata().tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
     assert display.line_.get_ydata().tolist() == [0.9, 0.6, 0.4, 0.1, 0.1]
     k = display.decision.n_positive
@@ -203,10 +205,10 @@ def test_bins_that_stand_out_are_filled():
     rng = np.random.default_rng(0)
     p = rng.random(1000)
     y = rng.random(1000) < p
-    good = CalibrationCheckDisplay.from_labels(y, p)
+    good = CalibrationCheckDisplay.from_predictions(y, p)
     assert len(good.points_) == 1
     assert good.ax_.get_title().startswith("The labels fit (p = ")
-    bad = CalibrationCheckDisplay.from_labels(y, p**2)
+    bad = CalibrationCheckDisplay.from_predictions(y, p**2)
     assert bad.ax_.get_title() == "The labels do not fit (p < 1e-12)"
     plain, filled = bad.points_
     assert filled.get_markerfacecolor() == "black"
@@ -228,14 +230,14 @@ def test_the_gallery_shows_every_display():
 
 def test_the_legend_of_many_curves_is_below_them():
     names = ["f1", "f2", "mcc", "jaccard", "balanced_accuracy"]
-    display = ExpectedScoreDisplay.from_proba(P, names)
+    display = ExpectedScoreDisplay.from_predictions(P, names)
     display.figure_.canvas.draw()
     legend = display.ax_.get_legend().get_window_extent()
     axes = display.ax_.get_window_extent()
     assert legend.y1 < axes.y0
     assert legend.y0 >= 0
     assert 0 <= legend.x0 < legend.x1 <= display.figure_.bbox.x1
-    few = ExpectedScoreDisplay.from_proba(P, names[:3])
+    few = ExpectedScoreDisplay.from_predictions(P, names[:3])
     few.figure_.canvas.draw()
     assert few.ax_.get_legend().get_window_extent().y0 > few.ax_.get_window_extent().y0
 
@@ -243,7 +245,7 @@ def test_the_legend_of_many_curves_is_below_them():
 def test_the_calibration_is_shown_where_the_probabilities_are():
     rng = np.random.default_rng(0)
     p = rng.beta(1, 60, 3000)
-    display = CalibrationCheckDisplay.from_labels(rng.random(3000) < p, p)
+    display = CalibrationCheckDisplay.from_predictions(rng.random(3000) < p, p)
     at = [one.expected / one.n for one in display.check.bins]
     shares = [one.observed / one.n for one in display.check.bins]
     (left, right), (bottom, top) = display.ax_.get_xlim(), display.ax_.get_ylim()
@@ -255,13 +257,13 @@ def test_axes_with_something_in_them_keep_their_limits():
     figure, ax = plt.subplots()
     ax.plot([0, 1], [0, 1])
     ax.set(xlim=(-1, 2), ylim=(-1, 2))
-    CalibrationCheckDisplay.from_labels([1, 0], [0.1, 0.05], ax=ax)
+    CalibrationCheckDisplay.from_predictions([1, 0], [0.1, 0.05], ax=ax)
     assert ax.get_xlim() == ax.get_ylim() == (-1, 2)
     plt.close(figure)
 
 
 @pytest.mark.parametrize("p", [[], [0.3], [0.0, 1.0], [1.0]])
 def test_few_probabilities_are_shown_too(p):
-    display = CalibrationCheckDisplay.from_labels(np.ones(len(p)), p)
+    display = CalibrationCheckDisplay.from_predictions(np.ones(len(p)), p)
     low, high = display.ax_.get_xlim()
     assert low < high

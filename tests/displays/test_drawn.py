@@ -27,21 +27,23 @@ LABELS = RNG.random(200) < SCORES**2
 CALIBRATION = bestcut.calibrate(LABELS, SCORES, n_draws=50)
 
 DRAW = {
-    "curve": lambda p, ax: ExpectedScoreDisplay.from_proba(p, "f1", band=0.9, ax=ax),
-    "curves": lambda p, ax: ExpectedScoreDisplay.from_proba(
+    "curve": lambda p, ax: ExpectedScoreDisplay.from_predictions(
+        p, "f1", band=0.9, ax=ax
+    ),
+    "curves": lambda p, ax: ExpectedScoreDisplay.from_predictions(
         {"one": p, "mean": p.mean}, ["f1", "mcc"], band=0.9, ax=ax
     ),
     "of a decision": lambda p, ax: ExpectedScoreDisplay.from_decision(
         bestcut.decide(p, "squared_count_error"), band=0.9, ax=ax
     ),
-    "decision": lambda p, ax: DecisionDisplay.from_proba(p, "f1", ax=ax),
+    "decision": lambda p, ax: DecisionDisplay.from_predictions(p, "f1", ax=ax),
     "score": lambda p, ax: ScoreDistributionDisplay.from_distribution(
         bestcut.decide(p, "f1").distribution(), observed=0.5, ax=ax
     ),
     "loss": lambda p, ax: ScoreDistributionDisplay.from_distribution(
         bestcut.decide(p, "squared_count_error").distribution(), ax=ax
     ),
-    "check": lambda p, ax: CalibrationCheckDisplay.from_labels(
+    "check": lambda p, ax: CalibrationCheckDisplay.from_predictions(
         np.arange(len(p)) % 2, p, ax=ax
     ),
     "maps": lambda p, ax: CalibrationMapDisplay.from_calibration(CALIBRATION, ax=ax),
@@ -88,7 +90,7 @@ def ends_at(band, x):
 
 
 def test_the_bands_are_the_interval_and_the_range_of_the_expected_scores():
-    display = ExpectedScoreDisplay.from_proba(U, "f1", band=0.8)
+    display = ExpectedScoreDisplay.from_predictions(U, "f1", band=0.8)
     (decision,) = display.decisions.values()
     (band,), (doubt,) = display.bands_, display.doubts_
     k = decision.n_positive
@@ -100,25 +102,25 @@ def test_the_bands_are_the_interval_and_the_range_of_the_expected_scores():
     )
     assert "80% of test sets" in legend(display)
     assert "of that, doubt about the probabilities" in legend(display)
-    assert ExpectedScoreDisplay.from_proba(U, "f1").doubts_ == []
-    assert ExpectedScoreDisplay.from_proba(U.mean, "f1", band=0.8).doubts_ == []
+    assert ExpectedScoreDisplay.from_predictions(U, "f1").doubts_ == []
+    assert ExpectedScoreDisplay.from_predictions(U.mean, "f1", band=0.8).doubts_ == []
 
 
 def test_the_curve_is_the_mean_over_draws():
-    display = ExpectedScoreDisplay.from_proba(U, "f1")
+    display = ExpectedScoreDisplay.from_predictions(U, "f1")
     (line,) = display.lines_
     curves = [bestcut.decide(p, "f1").curve.expected_score for p in TABLE]
     np.testing.assert_allclose(line.get_ydata(), np.mean(curves, axis=0), atol=1e-12)
 
 
 def test_the_ranked_means_lie_between_the_ends_of_the_draws():
-    display = DecisionDisplay.from_proba(U)
+    display = DecisionDisplay.from_predictions(U)
     low, high = (line.get_ydata()[:-1] for line in display.bounds_)
     ranked = np.sort(TABLE, axis=1)[:, ::-1]
     np.testing.assert_allclose(display.line_.get_ydata()[:-1], ranked.mean(axis=0))
     np.testing.assert_allclose([low, high], np.quantile(ranked, [0.05, 0.95], axis=0))
     assert "90% of the draws" in legend(display)
-    assert DecisionDisplay.from_proba(U.mean).bounds_ == []
+    assert DecisionDisplay.from_predictions(U.mean).bounds_ == []
 
 
 def test_chance_in_labels_alone_is_the_law_of_the_mean_probabilities():
@@ -175,22 +177,22 @@ def test_the_maps_are_those_of_the_calibration():
 
 
 def test_bins_of_labels_have_about_as_many_and_part_no_equal_scores():
-    x, y = CalibrationMapDisplay.from_labels(
+    x, y = CalibrationMapDisplay.from_predictions(
         LABELS, SCORES, n_bins=4
     ).points_.get_data()
     order = np.argsort(SCORES).reshape(4, 50)
     np.testing.assert_allclose(x, SCORES[order].mean(axis=1))
     np.testing.assert_allclose(y, LABELS[order].mean(axis=1))
-    display = CalibrationMapDisplay.from_labels([1, 0, 1, 1], [0.5, 0.5, 0.5, 0.9])
+    display = CalibrationMapDisplay.from_predictions([1, 0, 1, 1], [0.5, 0.5, 0.5, 0.9])
     assert display.points_.get_xdata().tolist() == [0.5, 0.9]
     assert display.points_.get_ydata() == pytest.approx([2 / 3, 1.0])
-    one = CalibrationMapDisplay.from_labels([1], [3.5])
+    one = CalibrationMapDisplay.from_predictions([1], [3.5])
     assert one.points_.get_xdata().tolist() == [3.5]
 
 
 def test_labels_to_show_are_checked():
     with pytest.raises(ValueError, match="`n_bins` must be at least 1"):
-        CalibrationMapDisplay.from_labels([0, 1], [0.2, 0.4], n_bins=0)
+        CalibrationMapDisplay.from_predictions([0, 1], [0.2, 0.4], n_bins=0)
     with pytest.raises(ValueError, match="y_true"):
         CalibrationMapDisplay.from_calibration(CALIBRATION, [0, 1, 0], [0.2, 0.4])
     with pytest.raises((TypeError, ValueError), match="scores"):

@@ -68,7 +68,7 @@ def test_a_classifier_that_decides_brings_its_decision():
     assert repr(display.decision) == repr(careful.decide(NEW))
     assert display.decision.conditions
     score = ScoreDistributionDisplay.from_estimator(careful, NEW).score
-    assert score.mean == pytest.approx(careful.decide(NEW).expected_score, rel=1e-12)
+    assert score.mean == pytest.approx(careful.distribution(NEW).mean, rel=1e-12)
     assert score.std_calibration > 0.0
 
 

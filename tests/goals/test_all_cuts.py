@@ -47,14 +47,14 @@ def brute_goal(goal, distribution):
     if isinstance(goal, ProbAtLeast):
         return distribution.prob_at_least(goal.score)
     if better:
-        return distribution.quantile(goal.q)
+        return distribution.ppf(goal.q)
     # From the bad side: the largest x with P(loss >= x) >= q. Found from below.
-    upper = distribution.quantile(1 - goal.q)
+    upper = distribution.ppf(1 - goal.q)
     beyond = np.nextafter(upper, np.inf) + 4 * distribution.value_error
     enough = distribution.surprise(beyond).prob_higher
     if enough >= goal.q - distribution.probability_error:
         level = min(1 - goal.q + 4 * distribution.probability_error, 1.0)
-        upper = distribution.quantile(level)
+        upper = distribution.ppf(level)
     return -upper
 
 
@@ -88,7 +88,7 @@ def goals_for(distributions):
     best = max(
         distributions, key=lambda d: d.mean * (1 if d.metric.greater_is_better else -1)
     )
-    spots += [best.mean, best.quantile(0.9), best.quantile(0.1)]
+    spots += [best.mean, best.ppf(0.9), best.ppf(0.1)]
     return [ProbAtLeast(x) for x in spots] + [
         Quantile(q) for q in (0.05, 0.3, 0.5, 0.9)
     ]

@@ -194,9 +194,9 @@ def assert_law(distribution, law, rng, *, loss=False, most=1000):
     slack = 2 * chance_error + EPS
     levels, sure = levels_of(law, slack, rng)
     for q in levels:
-        assert_quantile(distribution.quantile(q), q, law, slack, atol)
+        assert_quantile(distribution.ppf(q), q, law, slack, atol)
     if sure := some(sure):
-        found = distribution.quantile([q for q, _ in sure])
+        found = distribution.ppf([q for q, _ in sure])
         for (q, value), x in zip(sure, found, strict=True):
             assert error_of(x, value) <= Fraction(atol), (q, x, float(value))
 
@@ -228,7 +228,7 @@ def assert_law(distribution, law, rng, *, loss=False, most=1000):
     for level in (0.9, 0.5, float(rng.random())):
         interval = distribution.interval(level)
         ends = [(1 - level) / 2, (1 + level) / 2]
-        assert list(interval) == [distribution.quantile(q) for q in ends]
+        assert list(interval) == [distribution.ppf(q) for q in ends]
         i, j = (index_of(x, law, atol) for x in interval)
         assert sum(law.masses[i : j + 1]) >= Fraction(level) - 2 * slack
     assert tuple(distribution.interval()) == tuple(distribution.interval(0.9))

@@ -38,11 +38,11 @@ def test_quantiles_rise_and_stay_among_what_can_occur(items, name, levels):
     p, labels = split(items)
     distribution = bestcut.score_distribution(p, labels, name)
     levels = np.sort(levels)
-    values = distribution.quantile(levels)
+    values = distribution.ppf(levels)
     assert isinstance(values, np.ndarray)
     assert np.all(np.diff(values) >= 0)
-    assert values.tolist() == [distribution.quantile(float(q)) for q in levels]
-    low, high = distribution.quantile(0.0), distribution.quantile(1.0)
+    assert values.tolist() == [distribution.ppf(float(q)) for q in levels]
+    low, high = distribution.ppf(0.0), distribution.ppf(1.0)
     assert isinstance(low, float)
     assert low <= values[0]
     assert values[-1] <= high
@@ -103,7 +103,7 @@ def test_the_order_of_the_instances_does_not_matter(items, name, random):
     there = bestcut.score_distribution(*split(shuffled), name)
     assert there.mean == pytest.approx(here.mean, abs=here.error + there.error, rel=0)
     slack = here.probability_error + there.probability_error
-    for c in (0.2, 0.5, float(here.quantile(0.5))):
+    for c in (0.2, 0.5, float(here.ppf(0.5))):
         one, other = here.prob_at_least(c), there.prob_at_least(c)
         assert one == pytest.approx(other, abs=slack, rel=0)
     one, other = (d.surprise(0.5).p_value for d in (here, there))
@@ -118,10 +118,10 @@ def test_twins_see_each_other(items, name, q):
     """P(score >= its q-quantile) > 1 - q, and what lies above is no likelier."""
     p, labels = split(items)
     distribution = bestcut.score_distribution(p, labels, name)
-    x = distribution.quantile(q)
+    x = distribution.ppf(q)
     slack = 4 * distribution.probability_error
     assert distribution.prob_at_least(x) >= 1 - q - slack
-    assume(x < distribution.quantile(1.0))
+    assume(x < distribution.ppf(1.0))
     beyond = x + 1e-9
     assert distribution.prob_at_least(beyond) <= 1 - q + slack
 
@@ -146,7 +146,7 @@ def some():
 @pytest.mark.parametrize("q", [-0.1, 1.1, float("nan"), "half", None, [0.5, 2.0]])
 def test_levels_that_are_none_are_refused(some, q):
     with pytest.raises((ValueError, TypeError), match="`q`"):
-        some.quantile(q)
+        some.ppf(q)
     if not isinstance(q, list):
         with pytest.raises((ValueError, TypeError), match="`level`"):
             some.interval(q)
@@ -215,7 +215,7 @@ def test_the_repr_gives_the_mean_and_an_interval():
 def test_a_surprise_says_so():
     p = np.random.default_rng(4).beta(0.5, 2, 3000)
     distribution = bestcut.decide(p, "f1").distribution()
-    usual = distribution.surprise(distribution.quantile(0.5))
+    usual = distribution.surprise(distribution.ppf(0.5))
     low = distribution.surprise(distribution.mean - 6 * distribution.std)
     high = distribution.surprise(distribution.mean + 6 * distribution.std)
     assert usual.p_value > 0.9
@@ -232,7 +232,7 @@ def test_distributions_can_be_pickled():
     p, labels = [0.3, 0.6, 0.2, 0.8], [1, 0, 1, 1]
     distribution = bestcut.score_distribution(p, labels, "f1")
     again = pickle.loads(pickle.dumps(distribution))
-    assert again.quantile(0.4) == distribution.quantile(0.4)
+    assert again.ppf(0.4) == distribution.ppf(0.4)
     confusion = bestcut.expected_confusion(p, labels)
     assert pickle.loads(pickle.dumps(confusion)).mean == confusion.mean
 

@@ -24,7 +24,7 @@ def test_a_list_of_metrics_gives_a_dict_by_name():
         slack = alone.error + laws[name].error
         assert means[name] == pytest.approx(alone.mean, abs=slack, rel=0)
         assert laws[name].mean == pytest.approx(alone.mean, abs=slack, rel=0)
-        assert laws[name].quantile(0.3) == alone.quantile(0.3)
+        assert laws[name].ppf(0.3) == alone.ppf(0.3)
     assert bestcut.expected_score(p, labels, ["mcc"]).keys() == {"mcc"}
     default = bestcut.expected_score(p, labels)
     assert isinstance(default, float)
@@ -77,12 +77,12 @@ def test_a_distribution_does_not_follow_later_changes_of_its_inputs():
     distribution = bestcut.score_distribution(p, labels, "jaccard")
     confusion = bestcut.expected_confusion(p, labels)
     fresh = bestcut.score_distribution(p.copy(), labels.copy(), "jaccard")
-    expected = fresh.mean, fresh.quantile(0.3), fresh.prob_at_least(0.5), fresh.std
+    expected = fresh.mean, fresh.ppf(0.3), fresh.prob_at_least(0.5), fresh.std
     cells = bestcut.expected_confusion(p.copy(), labels.copy()).interval()
     p[:], labels[:] = 0.0, False
     got = (
         distribution.mean,
-        distribution.quantile(0.3),
+        distribution.ppf(0.3),
         distribution.prob_at_least(0.5),
         distribution.std,
     )

@@ -60,7 +60,7 @@ def assert_large(p, labels, metric):
 
     room = distribution.value_error + 1e-13 * size
     for q in (0.001, 0.05, 0.3, 0.5, 0.95, 0.999):
-        x = distribution.quantile(q)
+        x = distribution.ppf(q)
         assert masses[scores <= x + room].sum() >= q - 2 * chance_slack
         assert masses[scores < x - room].sum() <= q + chance_slack
 
@@ -134,7 +134,7 @@ def assert_simulated(n, draws):
             distribution = bestcut.score_distribution(p, labels, metric)
             room = distribution.value_error + 1e-12 * np.abs(scores).max()
             for q in (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99):
-                x = distribution.quantile(q)
+                x = distribution.ppf(q)
                 noise = 5 * np.sqrt(q * (1 - q) / draws)
                 assert np.mean(scores <= x + room) >= q - noise, (name, q)
                 assert np.mean(scores < x - room) <= q + noise, (name, q)

@@ -5,12 +5,14 @@ from bestcut.calibration._calibrate import Calibration, calibrate
 from bestcut.calibration._check import check_calibration
 from bestcut.calibration._guarantee import Guarantee, guarantee
 from bestcut.calibration._prevalence import adjust_prevalence, estimate_prevalence
-from bestcut.calibration._result import CalibrationBin, CalibrationCheck
+from bestcut.calibration._result import (
+    CalibrationBin as CalibrationBin,
+    CalibrationCheck,
+)
 
-# What users import; the name above with `as` is for the other folders.
+# What users import; the names above with `as` are returned, or for the other folders.
 __all__ = [
     "Calibration",
-    "CalibrationBin",
     "CalibrationCheck",
     "Guarantee",
     "adjust_prevalence",

@@ -26,7 +26,10 @@ _OPTIONS = (
         "probabilities.",
     ),
     click.option(
-        "--calibrate-label", metavar="NAME", help="Column of labels in that file."
+        "--calibrate-label",
+        metavar="NAME",
+        help="Column of labels in that file, if it is neither named as in --label nor "
+        "the only other column.",
     ),
     click.option(
         "--calibrate-proba",
@@ -124,21 +127,32 @@ def calibrate_options(command: Callable[..., Any]) -> Callable[..., Any]:
         if options["proba"] is None:  # `decide` can do without it
             message = "--calibrate needs --proba"
             raise Problem(message, "Name the column of scores with --proba.")
-        if calibrate_label is None:
-            message = "--calibrate needs --calibrate-label"
-            raise Problem(message, f"Name the column of labels in {calibrate}.")
         if calibrate == options["file"] == "-":
             message = "FILE and --calibrate are both standard input"
             raise Problem(message, "Pass a file for one of them.")
         column = options["proba"] if calibrate_proba is None else calibrate_proba
         source = open_source(calibrate, otherwise=options["kind"])
-        labelled = _learned(source, column, calibrate_label)
+        label = calibrate_label or _label_in(source, column, options.get("label"))
+        labelled = _learned(source, column, label)
         return command(*arguments, labelled=labelled, **options)
 
     made: Callable[..., Any] = with_labels
     for option in reversed(_OPTIONS):
         made = option(made)
     return made
+
+
+def _label_in(source: Source, column: str, label: str | None) -> str:
+    """Return the column of labels: named as that of FILE, or the only other one."""
+    others = [name for name in source.columns if name != column]
+    if label in others:
+        return label
+    if len(others) == 1:
+        return others[0]
+    message = "--calibrate needs --calibrate-label"
+    have = f"besides {column!r} it has: {', '.join(others) or 'nothing'}"
+    cure = f"Name the column of labels in {source.where}; {have}."
+    raise Problem(message, cure)
 
 
 def _learned(source: Source, column: str, label: str) -> Labelled:

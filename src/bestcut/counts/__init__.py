@@ -6,7 +6,7 @@ the package uses windows (`Law`), rules from cumulants, and the two sides of a c
 """
 
 from bestcut.counts._exact import (
-    WindowedLaw,
+    WindowedLaw as WindowedLaw,
     add_instance as add_instance,
     prefix_laws as prefix_laws,
     prefix_laws_backwards as prefix_laws_backwards,
@@ -38,8 +38,8 @@ from bestcut.counts._moments import (
 )
 from bestcut.counts._poisson_binomial import (
     poisson_binomial,
-    poisson_binomial_window,
-    remove,
+    poisson_binomial_window as poisson_binomial_window,
+    remove as remove,
 )
 from bestcut.counts._proof import (
     COVER_CENTRES as COVER_CENTRES,
@@ -85,7 +85,7 @@ from bestcut.counts._window import (
 )
 
 # What users import; the names above with `as` are for the other folders.
-__all__ = ["WindowedLaw", "poisson_binomial", "poisson_binomial_window", "remove"]
+__all__ = ["poisson_binomial"]
 
 
 def __dir__() -> list[str]:

@@ -41,7 +41,7 @@ class CalibrationCheckDisplay:
     Raises
     ------
     InvalidProbabilityError
-        In ``from_labels``, if a probability is NaN or outside [0, 1].
+        In ``from_predictions``, if a probability is NaN or outside [0, 1].
     ValueError
         If labels are not 0 and 1, or a classifier is not fitted or does not have two
         classes.
@@ -56,7 +56,7 @@ class CalibrationCheckDisplay:
     --------
     >>> from bestcut.displays import CalibrationCheckDisplay
     >>> labels, probabilities = [1, 0, 0, 1], [0.9, 0.2, 0.1, 0.6]
-    >>> CalibrationCheckDisplay.from_labels(labels, probabilities).check.fits
+    >>> CalibrationCheckDisplay.from_predictions(labels, probabilities).check.fits
     True
     """
 
@@ -64,7 +64,7 @@ class CalibrationCheckDisplay:
         self.check = check
 
     @classmethod
-    def from_labels(
+    def from_predictions(
         cls, y_true: Any, y_proba: Any, *, ax: Any = None
     ) -> CalibrationCheckDisplay:
         """Check, and draw.
@@ -112,7 +112,7 @@ class CalibrationCheckDisplay:
         """
         p = positive_probabilities(estimator, X, pos_label)
         positive = positive_label(estimator, pos_label)
-        return cls.from_labels(np.asarray(y) == positive, p, ax=ax)
+        return cls.from_predictions(np.asarray(y) == positive, p, ax=ax)
 
     @classmethod
     def from_check(

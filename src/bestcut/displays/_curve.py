@@ -51,7 +51,7 @@ class ExpectedScoreDisplay:
     Raises
     ------
     InvalidProbabilityError
-        In ``from_proba``, if a probability is NaN or outside [0, 1].
+        In ``from_predictions``, if a probability is NaN or outside [0, 1].
     ValueError
         If a metric is not known, `band` is not strictly between 0 and 1, or a
         classifier is not fitted or does not have two classes.
@@ -68,7 +68,7 @@ class ExpectedScoreDisplay:
     >>> import bestcut
     >>> from bestcut.displays import ExpectedScoreDisplay
     >>> p = [0.9, 0.6, 0.4, 0.3, 0.1]
-    >>> display = ExpectedScoreDisplay.from_proba(p, ["f1", "mcc"])
+    >>> display = ExpectedScoreDisplay.from_predictions(p, ["f1", "mcc"])
     >>> len(display.lines_)
     2
     """
@@ -77,7 +77,7 @@ class ExpectedScoreDisplay:
         self.decisions = decisions
 
     @classmethod
-    def from_proba(
+    def from_predictions(
         cls,
         y_proba: Any,
         metric: str | Metric | list[str | Metric] = "f1",

@@ -40,7 +40,7 @@ class DecisionDisplay:
     Raises
     ------
     InvalidProbabilityError
-        In ``from_proba``, if a probability is NaN or outside [0, 1].
+        In ``from_predictions``, if a probability is NaN or outside [0, 1].
     ValueError
         If a metric is not known, or a classifier is not fitted or does not have two
         classes.
@@ -53,7 +53,8 @@ class DecisionDisplay:
     Examples
     --------
     >>> from bestcut.displays import DecisionDisplay
-    >>> DecisionDisplay.from_proba([0.9, 0.6, 0.4, 0.3, 0.1]).decision.n_positive
+    >>> display = DecisionDisplay.from_predictions([0.9, 0.6, 0.4, 0.3, 0.1])
+    >>> display.decision.n_positive
     3
     """
 
@@ -61,7 +62,7 @@ class DecisionDisplay:
         self.decision = decision
 
     @classmethod
-    def from_proba(
+    def from_predictions(
         cls, y_proba: Any, metric: str | Metric = "f1", *, ax: Any = None
     ) -> DecisionDisplay:
         """Decide, and draw.

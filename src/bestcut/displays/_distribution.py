@@ -191,7 +191,7 @@ class ScoreDistributionDisplay:
     def _draw(
         self, law: ScoreDistribution, color: str, line: str, label: str | None
     ) -> Any:
-        values = np.unique(law.quantile(_LEVELS))
+        values = np.unique(law.ppf(_LEVELS))
         reach = [law.prob_at_least(float(x)) for x in values]
         # A step of "at least" ends at its score, and a step of "at most" begins there.
         where = "pre" if law.metric.greater_is_better else "post"

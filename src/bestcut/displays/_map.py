@@ -63,7 +63,8 @@ class CalibrationMapDisplay:
     >>> rng = np.random.default_rng(0)
     >>> scores = rng.random(200)
     >>> labels = rng.random(200) < scores**2
-    >>> CalibrationMapDisplay.from_labels(labels, scores).points_.get_xdata().size
+    >>> display = CalibrationMapDisplay.from_predictions(labels, scores)
+    >>> display.points_.get_xdata().size
     10
     """
 
@@ -81,7 +82,7 @@ class CalibrationMapDisplay:
             )
 
     @classmethod
-    def from_labels(
+    def from_predictions(
         cls, y_true: Any, scores: Any, *, n_bins: int = 10, ax: Any = None
     ) -> CalibrationMapDisplay:
         """Calibrate, and draw the maps with the labels.

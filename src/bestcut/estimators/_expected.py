@@ -665,7 +665,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
         Returns
         -------
         ScoreDistribution
-            With ``mean``, ``std``, ``interval()``, ``quantile()`` and
+            With ``mean``, ``std``, ``interval()``, ``ppf()`` and
             ``prob_at_least()``. With two classes and ``calibration="posterior"`` it
             includes the doubt about the calibration.
 

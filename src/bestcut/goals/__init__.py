@@ -18,7 +18,7 @@ the best for the objective and for all constraining metrics at once.
 
 from bestcut.goals._certain import (
     Certain,
-    Condition,
+    Condition as Condition,
     condition_of as condition_of,
 )
 from bestcut.goals._goals import (
@@ -33,7 +33,7 @@ from bestcut.goals._goals import (
 from bestcut.goals._search import GoalSearch as GoalSearch
 
 # What users import; the names above with `as` are for the other folders.
-__all__ = ["Certain", "Condition", "Goal", "Mean", "ProbAtLeast", "Quantile"]
+__all__ = ["Certain", "Goal", "Mean", "ProbAtLeast", "Quantile"]
 
 
 def __dir__() -> list[str]:

@@ -134,7 +134,7 @@ class Decisions:
         Returns
         -------
         ScoreDistribution
-            With ``mean``, ``std``, ``quantile``, ``interval``, ``prob_at_least``.
+            With ``mean``, ``std``, ``interval``, ``ppf``, ``cdf``, ``prob_at_least``.
 
         Raises
         ------

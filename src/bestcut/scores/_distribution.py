@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -9,11 +10,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bestcut import _errors as errors
 from bestcut._types import FloatArray
 from bestcut._validation import (
     check_finite_real,
     check_levels,
     check_random_state,
+    check_real_array,
     check_share,
     check_whole_number,
 )
@@ -77,7 +80,8 @@ class Surprise:
 class ScoreDistribution:
     """What a metric will be, by calibrated probabilities.
 
-    Made by `bestcut.score_distribution` and `bestcut.Decision.distribution`.
+    Made by `bestcut.score_distribution` and `bestcut.Decision.distribution`. Its words
+    are those of the distributions of SciPy.
 
     Attributes
     ----------
@@ -192,8 +196,109 @@ class ScoreDistribution:
         """Bound on the numerical error of quantiles."""
         return self._utility.value_error
 
-    def quantile(self, q: Any) -> Any:
+    def var(self) -> float:
+        """Return the variance of the score.
+
+        Returns
+        -------
+        float
+            The square of `std`.
+        """
+        return self.std**2
+
+    def median(self) -> float:
+        """Return the median of the score.
+
+        Returns
+        -------
+        float
+            ``ppf(0.5)``.
+        """
+        return self._quantile(0.5)
+
+    def cdf(self, x: Any) -> Any:
+        """Return the probability of a score of at most x.
+
+        Parameters
+        ----------
+        x : float or array-like
+            Scores; one that differs from a possible score only by rounding is that
+            score.
+
+        Returns
+        -------
+        float or ndarray
+            In the shape of `x`, within `probability_error`.
+
+        Raises
+        ------
+        ValueError
+            If an entry of `x` is NaN.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> score = bestcut.score_distribution([0.5, 0.5], [1, 1], "precision")
+        >>> score.cdf([0.0, 0.4, 0.5, 1.0]).tolist()
+        [0.25, 0.25, 0.75, 1.0]
+        """
+        return self._of_each(x, self._at_most)
+
+    def sf(self, x: Any) -> Any:
+        """Return the probability of a score above x, which is ``1 - cdf(x)``.
+
+        `prob_at_least` counts a score of x, too, and is what a goal or a condition
+        asks for: with a loss, it is the probability of at most x.
+
+        Parameters
+        ----------
+        x : float or array-like
+            Scores.
+
+        Returns
+        -------
+        float or ndarray
+            In the shape of `x`, within `probability_error`; small ones keep their
+            digits, as far as the score is better when larger.
+
+        Raises
+        ------
+        ValueError
+            If an entry of `x` is NaN.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> score = bestcut.score_distribution([0.5, 0.5], [1, 1], "precision")
+        >>> score.sf(0.5), score.prob_at_least(0.5)
+        (0.25, 0.75)
+        """
+        return self._of_each(x, self._above)
+
+    def _at_most(self, score: float) -> float:
+        """Return P(score <= x)."""
+        if self.metric.greater_is_better:
+            return max(1.0 - self._above(score), 0.0)
+        return min(self._utility.at_least(-score - self._utility.tolerance), 1.0)
+
+    def _above(self, score: float) -> float:
+        """Return P(score > x)."""
+        if self.metric.greater_is_better:
+            return min(self._utility.above(score + self._utility.tolerance), 1.0)
+        return max(1.0 - self._at_most(score), 0.0)
+
+    def _of_each(self, x: Any, chance: Callable[[float], float]) -> Any:
+        """Return a probability for each of some scores."""
+        scores = check_real_array(x, name="x")
+        if np.isnan(scores).any():
+            raise errors.holds_nan(name="x", array=scores, bad=np.isnan(scores))
+        flat = [chance(score) for score in scores.ravel().tolist()]
+        return np.array(flat).reshape(scores.shape) if scores.ndim else flat[0]
+
+    def ppf(self, q: Any) -> Any:
         """Return the smallest score that is not exceeded with probability q.
+
+        This is the quantile, the inverse of `cdf`.
 
         Parameters
         ----------
@@ -216,7 +321,7 @@ class ScoreDistribution:
         return np.array(flat).reshape(levels.shape) if levels.ndim else flat[0]
 
     def quantile_error(self, q: float) -> float:
-        """Return the standard error of a quantile, due to the number of draws.
+        """Return the standard error of ``ppf(q)``, due to the number of draws.
 
         It is half the distance between the quantiles of levels that are a standard
         error below and above; near levels of 0 and 1 the distance is scaled. It is 0

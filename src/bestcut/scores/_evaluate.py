@@ -106,7 +106,7 @@ def score_distribution(
     Returns
     -------
     ScoreDistribution or dict of str to ScoreDistribution
-        With ``mean``, ``std``, ``quantile``, ``interval``, ``prob_at_least``,
+        With ``mean``, ``std``, ``interval``, ``ppf``, ``cdf``, ``prob_at_least``,
         ``surprise`` and ``sample``; for a list of metrics, a dict of them by name.
 
     Raises

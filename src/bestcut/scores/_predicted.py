@@ -27,7 +27,7 @@ class Predicted:
         Returns
         -------
         ScoreDistribution
-            With ``mean``, ``std``, ``quantile``, ``interval``, ``prob_at_least``.
+            With ``mean``, ``std``, ``interval``, ``ppf``, ``cdf``, ``prob_at_least``.
 
         Raises
         ------
