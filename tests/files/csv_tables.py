@@ -9,6 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from bestcut.files._csv_bytes import CsvText
+from bestcut.files._limits import USUAL
 
 CELLS = st.text(
     st.one_of(
@@ -42,7 +43,9 @@ def written(draw):
 
 
 def csv_text(data, separator=",", size=1000):
-    return CsvText(lambda: nullcontext(io.BytesIO(data)), separator, "here", size)
+    return CsvText(
+        lambda: nullcontext(io.BytesIO(data)), separator, "here", size, USUAL
+    )
 
 
 @pytest.fixture(params=[1, 7, 1 << 23], ids=lambda size: f"pieces of {size}")

@@ -115,13 +115,14 @@ def test_a_fault_in_any_piece_is_named_by_its_place(tmp_path, data, message):
 
 
 @pytest.mark.usefixtures("small_batches")
-def test_a_quote_that_is_never_closed_does_not_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr("bestcut.files._pieces._LONGEST", 1000)
+def test_a_quote_that_is_never_closed_does_not_fill_the_memory(tmp_path):
     (tmp_path / "x.csv").write_bytes(rows_then(b'0.5,"x\n' + b"0.5,x\n" * 999))
     with pytest.raises(
         FileError, match=r"a record of more than 1,000 bytes\. Look for"
     ):
-        decide_file(tmp_path / "x.csv", tmp_path / "y.csv", y_proba="p")
+        decide_file(
+            *(tmp_path / "x.csv", tmp_path / "y.csv"), y_proba="p", limits={"row": 1000}
+        )
 
 
 @settings(max_examples=300, deadline=None)

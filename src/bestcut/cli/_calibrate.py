@@ -131,7 +131,9 @@ def calibrate_options(command: Callable[..., Any]) -> Callable[..., Any]:
             message = "FILE and --calibrate are both standard input"
             raise Problem(message, "Pass a file for one of them.")
         column = options["proba"] if calibrate_proba is None else calibrate_proba
-        source = open_source(calibrate, otherwise=options["kind"])
+        source = open_source(
+            calibrate, otherwise=options["kind"], limits=options["limits"]
+        )
         label = calibrate_label or _label_in(source, column, options.get("label"))
         labelled = _learned(source, column, label)
         return command(*arguments, labelled=labelled, **options)

@@ -14,6 +14,7 @@ from bestcut.cli._options import (
     file_argument,
     format_option,
     json_option,
+    limit_option,
     metric_option,
     parse_metric,
     parse_metrics,
@@ -30,7 +31,7 @@ from bestcut.cli._printing import (
     print_text,
     shown_score,
 )
-from bestcut.files.sources import open_source, steps
+from bestcut.files.sources import Limits, open_source, steps
 from bestcut.metrics import Metric
 
 _SCORES = ("expected", "expected_at_given")
@@ -57,6 +58,7 @@ _SHOWN = ("metric", "positive", "threshold", *_SCORES)
 )
 @zero_division_option
 @format_option
+@limit_option
 @json_option
 def compare(
     file: str,
@@ -64,6 +66,7 @@ def compare(
     metric: list[Metric] | None,
     given: float,
     kind: str | None,
+    limits: Limits,
     as_json: bool,
     labelled: Labelled | None,
 ) -> None:
@@ -77,7 +80,7 @@ def compare(
     """
     if metric is None:
         metric = [parse_metric(name) for name in bestcut.metrics.names()]
-    source = open_source(file, kind)
+    source = open_source(file, kind, limits=limits)
     if labelled is None:
         p: Any = source.probabilities(proba)
         flagged = p >= given

@@ -18,6 +18,7 @@ from bestcut.cli._options import (
     format_option,
     is_given,
     json_option,
+    limit_option,
     max_positives_option,
     metric_option,
     output_option,
@@ -34,6 +35,7 @@ from bestcut.cli._printing import facts_of_one, print_facts
 from bestcut.cli._problem import Problem
 from bestcut.files.sources import (
     FORMATS,
+    Limits,
     Source,
     collected,
     decide_held,
@@ -119,6 +121,7 @@ LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
 @output_option()
 @click.option("--summary-only", is_flag=True, help="Write no rows.")
 @format_option
+@limit_option
 @json_option
 def decide(
     file: str,
@@ -140,6 +143,7 @@ def decide(
     output: str | None,
     summary_only: bool,
     kind: str | None,
+    limits: Limits,
     as_json: bool,
     labelled: Labelled | None,
 ) -> None:
@@ -190,7 +194,7 @@ def decide(
     }
     given = {option: x for option, x in options.items() if x is not None}
     _check_options(given, summary_only=summary_only)
-    source = open_source(file, kind)
+    source = open_source(file, kind, limits=limits)
     target = format_of_output(output, source, kind)
     place = None if summary_only else output
     if place is not None:

@@ -14,6 +14,7 @@ from bestcut.cli._options import (
     format_option,
     is_given,
     json_option,
+    limit_option,
     metric_option,
     parse_metrics,
     proba_option,
@@ -22,7 +23,7 @@ from bestcut.cli._options import (
     zero_division_option,
 )
 from bestcut.cli._printing import print_json, print_table, print_text, shown_score
-from bestcut.files.sources import open_source, steps
+from bestcut.files.sources import Limits, open_source, steps
 from bestcut.metrics import AnyMetric, Metric, Worth
 
 MOST_CHECKED = 100_000  # checking so many labels of calibrated scores takes 30 seconds
@@ -46,6 +47,7 @@ _HEADS = {
 @worth_option("What rows are worth: counts times numbers and columns of FILE.")
 @zero_division_option
 @format_option
+@limit_option
 @json_option
 def expect(
     file: str,
@@ -55,6 +57,7 @@ def expect(
     metric: list[Metric],
     worth: Worth | None,
     kind: str | None,
+    limits: Limits,
     as_json: bool,
     labelled: Labelled | None,
 ) -> None:
@@ -68,7 +71,7 @@ def expect(
       bestcut expect scores.csv --proba p --pred yhat \\
         --metric f1,mcc
     """
-    source = open_source(file, kind)
+    source = open_source(file, kind, limits=limits)
     p: Any = (
         source.probabilities(proba)
         if labelled is None

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 import bestcut
 from bestcut.cli._problem import Problem
-from bestcut.files.sources import FORMATS, Source
+from bestcut.files.sources import FORMATS, Limits, Source
 from bestcut.goals import Certain, Goal, Mean, ProbAtLeast, Quantile
 from bestcut.metrics import (
     LinearUtility,
@@ -187,6 +187,23 @@ def parse_budget(text: str) -> tuple[int, int]:
     return pair
 
 
+def _limits(
+    ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+) -> Limits:
+    """Return the limits of what a file may hold, from ``unpacked=1000`` and others."""
+    chosen = {}
+    for text in given:
+        name, _, number = text.partition("=")
+        if not number.isdecimal():
+            msg = f"{text!r} is not NAME=NUMBER, for example unpacked=1000."
+            raise click.BadParameter(msg)
+        chosen[name] = int(number)
+    try:
+        return Limits.of(chosen)
+    except ValueError as error:
+        raise click.BadParameter(Problem.of(error).message) from None
+
+
 def _number(text: str) -> float:
     """Return the number that a text stands for, or NaN."""
     try:
@@ -292,5 +309,14 @@ format_option = click.option(
     "kind",
     type=click.Choice(list(FORMATS)),
     help="Format of FILE, and of an output whose name does not tell its format.",
+)
+limit_option = click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    callback=_limits,
+    help="Raise a limit of what FILE may hold, if you trust it: columns, row, unpacked "
+    "or footer; may be repeated.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -17,6 +17,7 @@ from bestcut.cli._options import (
     conditions_of,
     file_argument,
     format_option,
+    limit_option,
     max_positives_option,
     metric_of,
     metric_option,
@@ -31,6 +32,7 @@ from bestcut.cli._options import (
 from bestcut.cli._printing import shares_of_variance
 from bestcut.cli._problem import Problem, plain
 from bestcut.files.sources import (
+    Limits,
     is_terminal,
     open_source,
     refuse_input_as_output,
@@ -69,6 +71,7 @@ from bestcut.metrics import LinearUtility, Metric
 @click.option("--title", help="Heading of the page.")
 @output_option(required=True)
 @format_option
+@limit_option
 @click.pass_context
 def report(
     context: click.Context,
@@ -84,6 +87,7 @@ def report(
     title: str | None,
     output: str,
     kind: str | None,
+    limits: Limits,
     labelled: Labelled | None,
 ) -> None:
     """Write the decision, and what to expect from it, as one HTML file.
@@ -104,7 +108,7 @@ def report(
     refuse_input_as_output(file, output)
     if labelled is not None:
         refuse_input_as_output(labelled.where, output)
-    source = open_source(file, kind)
+    source = open_source(file, kind, limits=limits)
     name = source.where if file == "-" else Path(file).name
     decided_by = context.get_parameter_source("metric")
     if worth is not None and decided_by is ParameterSource.DEFAULT:

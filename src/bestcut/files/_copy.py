@@ -16,7 +16,7 @@ from polars.io.plugins import register_io_source
 from bestcut._types import BoolArray, IndexArray
 from bestcut.files._errors import cannot_hold
 from bestcut.files._formats import FORMATS
-from bestcut.files._frames import FrameSource
+from bestcut.files._frames import PANIC, FrameSource
 from bestcut.files._progress import Step
 from bestcut.files._source import Batch, Format, Source
 from bestcut.files._text import TextSource
@@ -145,7 +145,7 @@ def _settle() -> None:
 
 def _explained(error: BaseException, where: str, kind: str) -> BaseException:
     """Return an error of polars as one of ours, or as one of the system."""
-    if not isinstance(error, pl.exceptions.PolarsError):
+    if not isinstance(error, pl.exceptions.PolarsError | PANIC):
         return error
     if found := re.search(r"\(os error (\d+)\)", str(error)):
         number = int(found[1])

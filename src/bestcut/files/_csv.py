@@ -76,7 +76,9 @@ class CsvSource(TextSource):
     def __init__(self, given: Input, kind: str, separator: str) -> None:
         super().__init__(given, kind)
         others = _OTHERS if separator == "," else ""
-        text = CsvText(given.opened, separator, given.where, self._piece, others=others)
+        text = CsvText(
+            given.opened, separator, given.where, self._piece, given.limits, others
+        )
         self._text, self.separator, self.columns = text, text.separator, text.header
 
     def _read(self) -> Iterator[CsvBatch]:

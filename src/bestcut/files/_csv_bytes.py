@@ -33,6 +33,7 @@ from bestcut.files._errors import (
     other_width,
     stray_quote,
 )
+from bestcut.files._limits import Limits
 from bestcut.files._pieces import BOM, NEWLINE, QUOTE, is_blank, pieces
 
 _RETURN = ord("\r")
@@ -115,6 +116,8 @@ class CsvText:
         What the file is called in messages.
     size : int
         Bytes of a piece.
+    limits : Limits
+        How many columns there may be, and how long a record.
     others : str, optional
         What may separate fields instead, if the header does not hold `separator`.
 
@@ -132,17 +135,21 @@ class CsvText:
         separator: str,
         where: str,
         size: int,
+        limits: Limits,
         others: str = "",
     ) -> None:
         self.opened = opened
-        self.where, self.size = where, size
+        self.where, self.size, self.limits = where, size, limits
         self._is_checked = False  # all of it, so that the next time is faster
         with opened() as file:
-            first = next(pieces(file, size, where, quoted=True), b"")
+            first = next(self._pieces(file), b"")
         if is_blank(first):
             raise empty(where, "a header and rows")
         self.separator = _separator(first, separator, others)
         self._begin(first)
+
+    def _pieces(self, file: BinaryIO) -> Iterator[bytes]:
+        return pieces(file, self.size, self.where, self.limits.row, quoted=True)
 
     def _begin(self, first: bytes) -> Records:
         """Note the header; return the records after it."""
@@ -150,6 +157,7 @@ class CsvText:
         lines = _split(first, self.separator, at, check=True)
         self._head_end = int(lines.ends[0])
         self.header = _names(first[: self._head_end], self.separator, at)
+        self.limits.check_columns(len(self.header), self.where)
         lines.check_fields(len(self.header), at)
         start = first.find(b"\n", self._head_end) + 1 or len(first)
         self._head = first[:start]
@@ -162,7 +170,7 @@ class CsvText:
         check = not self._is_checked
         with self.opened() as file:
             at = None
-            for data in pieces(file, self.size, self.where, quoted=True):
+            for data in self._pieces(file):
                 if at is None:
                     records = self._begin(data)
                 else:

@@ -39,6 +39,7 @@ def decide_file(
     name: str = "decision",
     format: str | None = None,
     progress: bool | None = None,
+    limits: Mapping[str, int] | None = None,
 ) -> FileDecision:
     r"""Add the decisions with the best expected metric to a file of any size.
 
@@ -73,6 +74,11 @@ def decide_file(
         whose name does not tell its format. By default, names tell formats.
     progress : bool, optional
         Whether to show a bar on standard error; by default, only on a terminal.
+    limits : mapping of str to int, optional
+        Limits of what the file at `path` may hold, to be raised for a file that you
+        trust: ``"columns"`` (16,384), ``"row"``, the bytes of a row of text (2^23),
+        ``"unpacked"``, how many times as large it may be as on the disk (200), and
+        ``"footer"``, the bytes in which Parquet or Arrow say what they hold (2^24).
 
     Returns
     -------
@@ -143,6 +149,7 @@ def decide_file(
         from bestcut.files.sources import (
             FORMATS,
             FrameSource,
+            Limits,
             decide_held,
             decide_source,
             format_of_output,
@@ -163,7 +170,7 @@ def decide_file(
     else:
         given = os.fspath(path)
         refuse_input_as_output(given, target)
-        source = open_source(given, format)
+        source = open_source(given, format, limits=Limits.of(limits))
     kind = format_of_output(target, source, format)
     refuse_terminal(target, FORMATS[kind])
     settings: dict[str, Any] = {

@@ -68,6 +68,22 @@ def input_itself(output: str) -> FileError:
     return _refusal(output, "is the input itself", "Write to another file.")
 
 
+# --- limits ---------------------------------------------------------------------------
+
+
+def unknown_limit(name: str, known: Iterable[str]) -> ValueError:
+    """Return the refusal of a limit that there is not."""
+    return ValueError(
+        f"`limits` may hold {', '.join(map(repr, known))}; got {quoted(name)}."
+    )
+
+
+def beyond(where: str, what: str, limit: str) -> FileError:
+    """Return the refusal of a file that is beyond a limit."""
+    cure = f"If you trust the file, raise {limit!r} in `limits`."
+    return _refusal(where, what, cure)
+
+
 # --- formats --------------------------------------------------------------------------
 
 
@@ -82,7 +98,13 @@ def unnamed_format(path: str, known: Iterable[str]) -> FileError:
     return _refusal(path, what, f"Pass `format`, one of {', '.join(known)}.")
 
 
-def not_understood(where: str, kind: str, error: Exception) -> FileError:
+def damaged(where: str, kind: str) -> FileError:
+    """Return the refusal of a file that contradicts itself."""
+    what = f"cannot be read as {kind} (it is damaged)"
+    return _refusal(where, what, "Check the file and its format.")
+
+
+def not_understood(where: str, kind: str, error: BaseException) -> FileError:
     """Return the refusal of a file that is not of its format."""
     what = f"cannot be read as {kind} ({_first_line(error)})"
     return _refusal(where, what, "Check the file and its format.")
@@ -219,7 +241,8 @@ def twice(
 def long_record(where: str, longest: int) -> FileError:
     """Return the refusal of a record that does not end."""
     what = f"has a record of more than {longest:,} bytes"
-    return _refusal(where, what, "Look for a quote that is never closed.")
+    cure = "Look for a quote that is never closed, or raise 'row' in `limits`."
+    return _refusal(where, what, cure)
 
 
 def not_utf8(where: str, line: int) -> FileError:
@@ -283,6 +306,12 @@ def not_one_object_per_line(where: str) -> FileError:
     return _refusal(
         where, "does not have one object per line", "Put each object on its own line."
     )
+
+
+def too_deep(where: str, row: int, deepest: int) -> FileError:
+    """Return the refusal of values in values in values, and so on."""
+    what = f"row {row} has values that are nested more than {deepest} deep"
+    return _refusal(where, what, "Flatten them.")
 
 
 def repeated_key(where: str, row: int, name: str) -> FileError:

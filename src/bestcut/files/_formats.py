@@ -11,6 +11,7 @@ from bestcut.files._csv import CSV, TSV
 from bestcut.files._errors import unknown_format, unnamed_format
 from bestcut.files._frames import IPC, PARQUET
 from bestcut.files._input import Input
+from bestcut.files._limits import USUAL, Limits
 from bestcut.files._ndjson import NDJSON
 from bestcut.files._pieces import BOM
 from bestcut.files._source import Source
@@ -34,7 +35,11 @@ def format_of(path: str, otherwise: str | None = None) -> str:
 
 
 def open_source(
-    path: str, kind: str | None = None, *, otherwise: str | None = None
+    path: str,
+    kind: str | None = None,
+    *,
+    otherwise: str | None = None,
+    limits: Limits = USUAL,
 ) -> Source:
     """Return the rows of a file, whose format is `kind` if that is given.
 
@@ -43,9 +48,9 @@ def open_source(
     """
     _check_known(kind)
     if path == "-" and not (kind or otherwise):
-        given = Input(path)
+        given = Input(path, limits)
         return FORMATS[_looks_like(given)].open(given)
-    return FORMATS[kind or format_of(path, otherwise)].open(Input(path))
+    return FORMATS[kind or format_of(path, otherwise)].open(Input(path, limits))
 
 
 def format_of_output(output: str, source: Source, kind: str | None = None) -> str:

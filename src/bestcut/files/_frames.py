@@ -9,9 +9,14 @@ from typing import Any
 import polars as pl
 
 from bestcut._errors import FileError
-from bestcut.files._errors import empty, not_understood
+from bestcut.files._arrow import check_arrow
+from bestcut.files._errors import damaged, empty, not_understood
 from bestcut.files._input import Input
+from bestcut.files._parquet import check_parquet
 from bestcut.files._source import Batch, Format, Source
+from bestcut.files._thrift import Damaged
+
+PANIC = pl.exceptions.PanicException  # of polars, by files that it did not expect
 
 SCORES = 1 << 19  # scores that are looked at together
 ROWS = 1 << 16  # whole rows that are copied together, unless they are heavy
@@ -83,6 +88,8 @@ class FrameSource(Source):
                 for frame in self._read(names):
                     yield FrameBatch(frame, before)
                     before += len(frame)
+                if self.total not in (None, before):
+                    raise Damaged
         except FileError:
             self.check_unchanged()  # a change of the file would explain the error
             raise
@@ -99,23 +106,31 @@ def understood(where: str, kind: str) -> Iterator[None]:
         yield
     except FileError:
         raise
-    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+    except Damaged:
+        raise damaged(where, kind) from None
+    except (pl.exceptions.PolarsError, PANIC, OSError, ValueError) as error:
         raise not_understood(where, kind, error) from None
 
 
 def _opener(
     kind: str,
+    check: Callable[[Input], int],
     scan: Callable[..., pl.LazyFrame],
     noted: Callable[[Any], dict[str, str]] = lambda _: {},
 ) -> Callable[[Input], Source]:
-    """Return the function that opens files of a format that polars scans."""
+    """Return the function that opens files of a format that polars scans.
+
+    `check` looks at a file before polars does, and returns its number of rows.
+    """
 
     def opened(given: Input) -> FrameSource:
         if not given.size:
             raise empty(given.where)
         with understood(given.where, kind):
+            rows = check(given)
             frame = scan(given.for_polars, glob=False, hive_partitioning=False)
-            rows = int(frame.select(pl.len()).collect().item())
+            if rows != frame.select(pl.len()).collect().item():
+                raise Damaged
             notes = noted(given.for_polars)
             notes.pop(_ARROW, None)
         weight = given.size // max(rows, 1)
@@ -129,14 +144,14 @@ def _opener(
 PARQUET = Format(
     "parquet",
     (".parquet", ".pq"),
-    open=_opener("parquet", pl.scan_parquet, pl.read_parquet_metadata),
+    open=_opener("parquet", check_parquet, pl.scan_parquet, pl.read_parquet_metadata),
     write=lambda frames, file, noted: frames.sink_parquet(file, metadata=dict(noted)),
     is_text=False,
 )
 IPC = Format(
     "ipc",
     (".arrow", ".feather", ".ipc"),
-    open=_opener("ipc", pl.scan_ipc),
+    open=_opener("ipc", check_arrow, pl.scan_ipc),
     write=lambda frames, file, _: frames.sink_ipc(file),
     is_text=False,
 )

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from bestcut.files._errors import changed, closed, no_room_to_unpack, unreadable
+from bestcut.files._limits import USUAL, Limits
 
 _HELD = 1 << 26  # bytes from a pipe that are kept in memory; more go to the disk
 _GZIP = b"\x1f\x8b"
@@ -30,6 +31,8 @@ class Input:
     ----------
     path : str
         The file; - is standard input.
+    limits : Limits, optional
+        How large it may be in ways that its size does not show.
 
     Attributes
     ----------
@@ -39,8 +42,8 @@ class Input:
         How many bytes the file has, unpacked.
     """
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, path: str, limits: Limits = USUAL) -> None:
+        self.path, self.limits = path, limits
         self.where = "standard input" if path == "-" else path
         self._data: bytes | None = None
         self._temporary: Any = None
@@ -56,12 +59,14 @@ class Input:
             packed = file.read(2) == _GZIP
         if packed:
             with self.opened() as file, gzip.GzipFile(fileobj=file) as unpacked:
-                self._keep(unpacked)
+                size = file.seek(0, os.SEEK_END)
+                file.seek(0)
+                self._keep(unpacked, packed=size)
         self._stamp = self._state()
         self.size = len(self._data) if self._data is not None else self._stamp[0]
 
-    def _keep(self, stream: Any) -> None:
-        """Keep the contents of a stream."""
+    def _keep(self, stream: Any, packed: int | None = None) -> None:
+        """Keep the contents of a stream, which may be unpacked from so many bytes."""
         block = stream.read(_HELD + 1)
         if len(block) <= _HELD:
             self._data, self._temporary = block, None
@@ -75,6 +80,8 @@ class Input:
             except OSError as error:
                 folder = tempfile.gettempdir()
                 raise no_room_to_unpack(self.where, folder, error) from None
+            if packed is not None:
+                self.limits.check_unpacked(temporary.tell(), packed, self.where)
             block = stream.read(1 << 20)
         self._data, self._temporary = None, temporary
 

@@ -18,12 +18,19 @@ from bestcut.files._errors import (
     name_taken,
     not_one_object_per_line,
     repeated_key,
+    too_deep,
 )
 from bestcut.files._frames import FrameSource, understood
 from bestcut.files._input import Input
 from bestcut.files._pieces import NEWLINE, pieces
 from bestcut.files._source import Format
 from bestcut.files._text import TextBatch, TextSource
+
+DEEPEST = 64  # values in values; some parsers take twice as long for each
+_BRACKET, _BRACE = ord("["), ord("{")
+_BRACE_BIT = _BRACKET ^ _BRACE
+# A text without an end goes on to that of the line; else this would be quadratic.
+_STRING = re.compile(rb'"(?:[^"\\]|\\.?)*+"?')
 
 
 class NdjsonBatch(TextBatch):
@@ -42,6 +49,7 @@ class NdjsonBatch(TextBatch):
         """Return the objects as rows."""
         if not self.rows:
             return pl.DataFrame()
+        self._check_depth()
         with understood(self._where, "ndjson"):
             file = io.BytesIO(self._data)
             frame = pl.read_ndjson(file, schema=self._schema, infer_schema_length=None)
@@ -49,6 +57,24 @@ class NdjsonBatch(TextBatch):
         if len(frame) != self.rows or not ends <= {b"}", b""}:
             raise not_one_object_per_line(self._where)
         return frame
+
+    def _check_depth(self) -> None:
+        """Refuse values in values without end, before a parser sees them."""
+        raw = np.frombuffer(self._data, np.uint8)
+        opens = np.flatnonzero((raw == _BRACKET) | (raw == _BRACE))
+        # A line can be as deep as this only if it holds so many brackets.
+        if opens.size <= DEEPEST:
+            return
+        lines = np.searchsorted(self._ends, opens)
+        for i in np.unique(lines[DEEPEST:][lines[DEEPEST:] == lines[:-DEEPEST]]):
+            if _depth(self._lines[i]) > DEEPEST:
+                row = self.before + bisect(self._objects, int(i))
+                raise too_deep(self._where, row, DEEPEST)
+
+    @cached_property
+    def _ends(self) -> IndexArray:
+        """Where the lines end."""
+        return np.flatnonzero(np.frombuffer(self._data, np.uint8) == NEWLINE)
 
     def column(self, name: str) -> pl.Series:
         """Return a column; it is null where an object does not hold the key."""
@@ -63,8 +89,7 @@ class NdjsonBatch(TextBatch):
         has_escapes = b"\\" in self._data
         key = _spellings(name) if has_escapes else re.compile(re.escape(_as_key(name)))
         found = [each.start() for each in key.finditer(self._data)]
-        ends = np.flatnonzero(np.frombuffer(self._data, np.uint8) == NEWLINE)
-        lines = np.searchsorted(ends, found)
+        lines = np.searchsorted(self._ends, found)
         for i in np.unique(lines[1:][lines[1:] == lines[:-1]]).tolist():
             # A value or an inner key may equal it.
             pairs = json.loads(self._lines[i], object_pairs_hook=list)
@@ -93,6 +118,13 @@ class NdjsonBatch(TextBatch):
             comma = b"" if body.rstrip().endswith(b"{") else b","
             lines[i] = body + comma + key + b":" + values[mark] + brace + rest
         return b"\n".join(lines)
+
+
+def _depth(line: bytes) -> int:
+    """Return how deep values are in values, at most."""
+    raw = np.frombuffer(_STRING.sub(b"", line), np.uint8) | _BRACE_BIT  # [ as {
+    step = (raw == _BRACE).astype(np.int64) - (raw == _BRACE + 2)
+    return int(np.cumsum(step).max(initial=0))
 
 
 def _as_key(name: str) -> bytes:
@@ -128,10 +160,12 @@ class NdjsonSource(TextSource):
     def _read(self) -> Iterator[NdjsonBatch]:
         before = 0
         with self.input.opened() as file:
-            texts = pieces(file, self._piece, self.where, quoted=False)
+            longest = self.input.limits.row
+            texts = pieces(file, self._piece, self.where, longest, quoted=False)
             for i, data in enumerate(texts):
                 batch = NdjsonBatch(data, before, self.where, self._schemas.get(i))
                 self._schemas[i] = batch.frame.schema
+                self.input.limits.check_columns(len(self._schemas[i]), self.where)
                 before += batch.rows
                 yield batch
 

@@ -11,7 +11,6 @@ from bestcut.files._errors import long_record
 
 QUOTE, NEWLINE = ord('"'), ord("\n")
 BOM = b"\xef\xbb\xbf"
-_LONGEST = 2**30  # bytes of a record: a quote that is never closed must end somewhere
 
 
 def is_blank(data: bytes) -> bool:
@@ -19,11 +18,14 @@ def is_blank(data: bytes) -> bool:
     return not data.strip(BOM + b" \t\r\n")
 
 
-def pieces(file: BinaryIO, size: int, where: str, *, quoted: bool) -> Iterator[bytes]:
+def pieces(
+    file: BinaryIO, size: int, where: str, longest: int, *, quoted: bool
+) -> Iterator[bytes]:
     """Yield a file in pieces of about `size` bytes that end where a record does.
 
     Blank lines are kept with the text after them, because they are allowed only at the
-    very end. If `quoted`, a record goes on after a line end inside quotes.
+    very end. If `quoted`, a record goes on after a line end inside quotes. A record of
+    more than `longest` bytes that does not fit into a piece is refused.
     """
     rest, more = b"", size
     while fresh := file.read(more):
@@ -33,8 +35,8 @@ def pieces(file: BinaryIO, size: int, where: str, *, quoted: bool) -> Iterator[b
             yield data[:end]
             rest, more = data[end:], size
             continue
-        if len(data) > _LONGEST:
-            raise long_record(where, _LONGEST)
+        if len(data) > longest:
+            raise long_record(where, longest)
         # Read twice as much the next time; otherwise long records take quadratic time.
         rest, more = data, len(data)
     if rest:

@@ -15,6 +15,7 @@ from bestcut.files._decide_source import (
 from bestcut.files._errors import no_rows, twice
 from bestcut.files._formats import FORMATS, format_of_output, open_source
 from bestcut.files._frames import FrameSource
+from bestcut.files._limits import Limits
 from bestcut.files._output import (
     is_terminal,
     refuse_input_as_output,
@@ -26,6 +27,7 @@ from bestcut.files._source import Source
 __all__ = [
     "FORMATS",
     "FrameSource",
+    "Limits",
     "Source",
     "calibrated",
     "collected",
