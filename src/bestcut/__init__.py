@@ -59,7 +59,7 @@ from bestcut.calibration import (
     check_calibration,
     guarantee,
 )
-from bestcut.files import FileDecision, FileError, decide_file
+from bestcut.files import FileError, decide_file
 from bestcut.many import Decisions, SampledDecision, decide_each, decide_samples
 from bestcut.metrics import RowUtility, check_metric
 from bestcut.scores import (
@@ -81,7 +81,6 @@ __all__ = [
     "Decision",
     "Decisions",
     "ExpectedScoreCurve",
-    "FileDecision",
     "FileError",
     "Guarantee",
     "InfeasibleError",

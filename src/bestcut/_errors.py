@@ -1802,6 +1802,37 @@ def utility_of_rows() -> TypeError:
     )
 
 
+def no_law_kept() -> ValueError:
+    """Return the refusal of a distribution of what was read from plain Python."""
+    return ValueError(
+        "A cut from `from_dict` predicts, but does not know the laws of its counts. "
+        "Pickle the cut instead, or pass its labels to `bestcut.score_distribution`."
+    )
+
+
+def no_law_of_weights() -> ValueError:
+    """Return the refusal of a distribution that is not computed."""
+    return ValueError(
+        "The distribution of a weighted mean, and of labels in a sparse matrix, is not "
+        "computed. Decide without `weights`, with a dense matrix, or draw labels."
+    )
+
+
+def no_threshold(metric: str) -> ValueError:
+    """Return the refusal to decide by a threshold where rows have amounts."""
+    return ValueError(
+        f"The rows were decided for {metric!r} by their own amounts, not by a "
+        "threshold. Pass the new rows to `bestcut.decide`, with their amounts."
+    )
+
+
+def not_in_dict(name: str, kind: str) -> ValueError:
+    """Return the refusal of plain Python that is not what `to_dict` returned."""
+    return ValueError(
+        f"`data` must hold what `{kind}.to_dict()` returned; it has no {name!r}."
+    )
+
+
 def rows_not_kept() -> ValueError:
     """Return the refusal of amounts for a prediction that is kept only as counts."""
     return ValueError(
