@@ -143,6 +143,7 @@ ABSENT = {
         "SampledDecision": "labels are not independent, and its cells not either",
         "Guarantee": PROMISE,
     },
+    "realised": {"Cut": ELSEWHERE},
     "rule": {
         "Decision": "its threshold is a rule",
         "Decisions": "thresholds are rules",
@@ -156,7 +157,7 @@ ABSENT["goal_value"] = ABSENT["goal"]
 
 # What only one kind of result can tell.
 OWN = {
-    "Decision": {"plot"},
+    "Decision": {"plot", "report"},
     "Decisions": {"groups", "to_frame"},
     "MulticlassDecision": {"average", "classes", "plot"},
     "MultilabelDecision": {"average"},

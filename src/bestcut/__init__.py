@@ -60,7 +60,13 @@ from bestcut.calibration import (
     guarantee,
 )
 from bestcut.files import FileError, decide_file
-from bestcut.many import Decisions, SampledDecision, decide_each, decide_samples
+from bestcut.many import (
+    Decisions,
+    RowRule,
+    SampledDecision,
+    decide_each,
+    decide_samples,
+)
 from bestcut.metrics import RowUtility, check_metric
 from bestcut.scores import (
     ConfusionDistribution,
@@ -85,6 +91,7 @@ __all__ = [
     "Guarantee",
     "InfeasibleError",
     "InvalidProbabilityError",
+    "RowRule",
     "RowUtility",
     "SampledDecision",
     "ScoreDistribution",

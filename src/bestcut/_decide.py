@@ -35,7 +35,14 @@ from bestcut.goals import (
     check_goal,
     condition_of,
 )
-from bestcut.metrics import AnyMetric, Metric, RowUtility, get, require_ranking
+from bestcut.metrics import (
+    AnyMetric,
+    LinearUtility,
+    Metric,
+    RowUtility,
+    get,
+    require_ranking,
+)
 from bestcut.mixtures import (
     MixtureCuts,
     MixtureGoalSearch,
@@ -180,7 +187,7 @@ class ExpectedScoreCurve:
         )
 
 
-class Ranking:
+class Ranking(Lean):
     """Probabilities, which are sorted when their descending order is needed."""
 
     def __init__(self, p: FloatArray) -> None:
@@ -188,11 +195,7 @@ class Ranking:
 
     def keep(self) -> None:
         """Copy the given array, because its owner may change it."""
-        if "eta" not in self.__dict__:
-            self._p = self._p.copy()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_p": self.eta}  # once, and in this order it is quickly sorted
+        self._p = self._p.copy()
 
     @cached_property
     def eta(self) -> FloatArray:
@@ -471,6 +474,80 @@ class Decision(Decided):
         'Best cut for F1'
         """
         return extras.load("displays").DecisionDisplay.from_decision(self, ax=ax)
+
+    def report(
+        self,
+        *,
+        others: Sequence[str | Metric] | None = None,
+        title: str | None = None,
+        source: str = "",
+        worth: LinearUtility | None = None,
+        y_true: Any = None,
+        calibration: Any = None,
+    ) -> Any:
+        """Return a report about this decision, for people who do not read code.
+
+        Parameters
+        ----------
+        others : sequence of str or Metric, optional
+            Other metrics that a reader may switch to; by default, common ones.
+        title : str, optional
+            The heading; by default it names the metric.
+        source : str, default=""
+            Where the probabilities came from, such as the name of a file.
+        worth : LinearUtility, optional
+            What the outcomes are worth, to be shown beside every cut.
+        y_true : array-like of shape (n,), optional
+            Labels, if they are known, in the order of the probabilities.
+        calibration : Calibration, optional
+            The calibration that made the probabilities; its maps are drawn.
+
+        Returns
+        -------
+        bestcut.report.Report
+            With ``html()`` and ``write(path)``.
+
+        Raises
+        ------
+        ImportError
+            If vl-convert-python is not installed: ``pip install 'bestcut[report]'``.
+        ValueError
+            If the decision has another goal than the expected score, a
+            `bestcut.RowUtility`, or a least number of positives: the report could show
+            another one.
+
+        See Also
+        --------
+        bestcut.report.make_report : The same from probabilities.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> bestcut.decide([0.62, 0.48, 0.31, 0.31, 0.22, 0.09]).report()
+        Report(4 of 6 flagged, expected F1 0.54, 90% between 0.00 and 0.86)
+        """
+        if isinstance(self.metric, RowUtility):
+            what = "amounts per row have another ranking"
+            raise errors.no_page_of(what, "Decide for a LinearUtility.")
+        if self.goal != _MEAN:
+            what = f"this decision is for another goal, {self.goal!r}"
+            raise errors.no_page_of(what, "Decide without `goal`.")
+        if self.bounds[0] > 0:
+            what = "`min_positives` is not part of it"
+            raise errors.no_page_of(what, "Decide without `min_positives`.")
+        report = extras.load("report")
+        return report.make_report(
+            self._ranking._p,
+            self.metric,
+            others=report.OTHERS if others is None else others,
+            title=title,
+            source=source,
+            max_positives=self.bounds[1] if self.bounds[1] < self.n else None,
+            worth=worth,
+            y_true=y_true,
+            calibration=calibration,
+            **as_arguments(self._floors),
+        )
 
     def _asked(self) -> tuple[Condition, ...]:
         return self.conditions

@@ -459,19 +459,26 @@ def no_rows_of_draws() -> ValueError:
 
 
 def not_two_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
+    """Return the refusal of an array that is not a matrix of rows and labels."""
+    cure = f"For one row pass `[{name}]`. For one label call `bestcut.decide`."
+    return _not_a_matrix(name, shape, cure)
+
+
+def not_many_problems(name: str, shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of an array that is not a matrix of problems."""
+    cure = (
+        "For problems of different sizes pass a flat array and `groups`. For one "
+        "problem call `bestcut.decide`."
+    )
+    return _not_a_matrix(name, shape, cure)
+
+
+def _not_a_matrix(name: str, shape: tuple[int, ...], cure: str) -> ValueError:
     if len(shape) > 2:
         cure = (
             f"For a mask of each map pass `{name}.reshape(-1, height * width)`, or "
             "call `bestcut.torch.decide_masks` with a tensor."
         )
-    elif name == "y_proba":
-        cure = (
-            "For problems of different sizes pass a flat array and `groups`. For one "
-            "problem call `bestcut.decide`."
-        )
-    else:
-        cure = f"For one row pass `[{name}]`. For one label call `bestcut.decide`."
     return ValueError(
         f"`{name}` must be 2-D, with one problem in each row; got shape {shape}. {cure}"
     )
@@ -1618,14 +1625,6 @@ def no_calibration_to_show(model: str, several: bool) -> ValueError:
 # --- reports -------------------------------------------------------------------------
 
 
-def labelled_alone() -> ValueError:
-    """Return the refusal of labelled scores without their calibration."""
-    return ValueError(
-        "`labelled` is drawn beside a calibration; got no `calibration`. Pass the "
-        "calibration too."
-    )
-
-
 def calibration_of_known() -> TypeError:
     """Return the refusal of a calibration with probabilities that it did not make."""
     return TypeError(
@@ -1634,23 +1633,14 @@ def calibration_of_known() -> TypeError:
     )
 
 
-def not_labelled(labelled: Any) -> ValueError:
-    """Return the refusal of a value that is not a pair of labels and scores."""
-    return ValueError(
-        "`labelled` must be the labels and the scores that `calibration` was learned "
-        f"from, (y_true, scores); got {type(labelled).__name__} of length "
-        f"{_length(labelled)}. Pass both, with at least one entry each."
-    )
-
-
 def _length(value: Any) -> str:
     return str(len(value)) if hasattr(value, "__len__") else "none"
 
 
-def not_metrics(also: Any) -> TypeError:
+def not_metrics(others: Any) -> TypeError:
     """Return the refusal of a value that is not a list of metrics."""
     return TypeError(
-        f"`also` must be a list of metrics; got {_shown(also)}. Pass, for example, "
+        f"`others` must be a list of metrics; got {_shown(others)}. Pass, for example, "
         '["f1", "mcc"].'
     )
 
@@ -1815,6 +1805,13 @@ def no_law_of_weights() -> ValueError:
     return ValueError(
         "The distribution of a weighted mean, and of labels in a sparse matrix, is not "
         "computed. Decide without `weights`, with a dense matrix, or draw labels."
+    )
+
+
+def no_page_of(what: str, cure: str) -> ValueError:
+    """Return the refusal of a report about a decision that it cannot show."""
+    return ValueError(
+        f"A report shows the best expected score of every cut; {what}. {cure}"
     )
 
 

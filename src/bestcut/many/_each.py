@@ -179,7 +179,7 @@ def decide_each(
     if hasattr(y_proba, "tocsr"):
         return _decide_sparse(y_proba, axis, task, bounds, threads)
     _refuse_uneven(y_proba)
-    matrix = check_matrix(positive_columns(y_proba))
+    matrix = check_matrix(positive_columns(y_proba), refusal=errors.not_many_problems)
     problems = EqualRows(matrix if axis == 1 else matrix.T)
     limits = check_bounds_of_each(*bounds, problems.sizes.size)
     solved = _decide(problems, task, limits, threads, _by_place(axis))
@@ -252,7 +252,7 @@ def _decide_rows(
     elif drawn:
         raise errors.one_problem_of_draws()
     else:
-        p = check_matrix(y_proba)
+        p = check_matrix(y_proba, refusal=errors.not_many_problems)
         count = p.shape[1 - axis]
         member_of = np.indices(p.shape)[1 - axis].ravel()
         limits = check_bounds_of_each(*bounds, count)

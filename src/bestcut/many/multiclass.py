@@ -33,7 +33,6 @@ from bestcut.search import gap_in_words
 
 __all__ = [
     "MulticlassDecision",
-    "RowRule",
     "decide",
     "expected_score",
     "score_distribution",

@@ -56,7 +56,6 @@ from bestcut.search import gap_in_words
 
 __all__ = [
     "MultilabelDecision",
-    "RowRule",
     "decide",
     "expected_score",
     "score_distribution",
