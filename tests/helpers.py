@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bestcut import metrics
+from bestcut._thresholds import halfway
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -54,6 +55,22 @@ def adversarial(
     )
     chance = None if weights is None else np.divide(weights, sum(weights))
     return [int(x) for x in kinds[rng.choice(len(kinds), p=chance)]()]
+
+
+def assert_threshold(p: Any, found: Any) -> None:
+    """A result with one threshold has it where the rule for thresholds says."""
+    ranked = np.sort(p)[::-1]
+    k = found.n_positive
+    if k == 0:
+        wanted = np.inf, (0, 0)
+    elif k == ranked.size:
+        wanted = ranked[-1], (0, 0)
+    elif ranked[k] == ranked[k - 1]:
+        there = int(np.sum(ranked == ranked[k]))
+        wanted = ranked[k], (k - int(np.sum(ranked > ranked[k])), there)
+    else:
+        wanted = float(halfway(ranked[k], ranked[k - 1])), (0, 0)
+    assert (found.threshold, tuple(found.n_tied)) == wanted
 
 
 def numbers_in(text: str) -> list[float]:

@@ -339,11 +339,11 @@ def test_inputs_are_left_alone():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (([1, 0], [0.5, np.nan]), ValueError, "`y_score` must not hold NaN; got"),
+        (([1, 0], [0.5, np.nan]), ValueError, "`scores` must not hold NaN; got"),
         (([1, 2], [0.5, 0.1]), ValueError, "`y_true` must hold only 0 and 1; got"),
-        (([1], [0.5, 0.1]), ValueError, "one label for each entry of `y_score`"),
-        (([1, 0], ["a", "b"]), TypeError, "`y_score` must hold real numbers"),
-        (([1, 0], [[0.1, 0.9]] * 2), ValueError, "`y_score` must be 1-D"),
+        (([1], [0.5, 0.1]), ValueError, "one label for each entry of `scores`"),
+        (([1, 0], ["a", "b"]), TypeError, "`scores` must hold real numbers"),
+        (([1, 0], [[0.1, 0.9]] * 2), ValueError, "`scores` must be 1-D"),
         (([1, 0], [0.5, 0.1], "g3"), ValueError, "`metric` 'g3' is not known"),
         (([1, 0], [0.5, 0.1], max), TypeError, "`metric` must be a name or a bestcut"),
     ],

@@ -42,10 +42,10 @@ SCORES = np.random.default_rng(7).random(100)
             bestcut.streams.ScoreSummary.from_scores(p)
             .bracket("f1")
             .refine(p)
-            .labels(p)
+            .predict(p)
         ),
     ],
-    ids=["adjust_prevalence", "guarantee", "no guarantee", "Cut.labels"],
+    ids=["adjust_prevalence", "guarantee", "no guarantee", "Cut.predict"],
 )
 def test_every_result_for_a_column_is_one(function):
     wanted = function(P[:, 1])

@@ -36,7 +36,7 @@ rng = np.random.default_rng(3)
 p = rng.beta(0.3, 3, size=300)
 euro = LinearUtility(tp=80, fp=-10, name="euro")
 
-report = make_report(p, "f1", also=["f2", "mcc"], worth=euro, title="Card payments")
+report = make_report(p, "f1", others=["f2", "mcc"], worth=euro, title="Card payments")
 with tempfile.TemporaryDirectory() as folder:
     page = Path(folder) / "report.html"
     report.write(page)
@@ -64,7 +64,7 @@ print(decision.confusion())
 # came out near the lower end of its interval, and the page says how unusual that is.
 
 y_true = rng.random(300) < p
-with_labels = make_report(p, "f1", also=["f2", "mcc"], worth=euro, y_true=y_true)
+with_labels = make_report(p, "f1", others=["f2", "mcc"], worth=euro, y_true=y_true)
 print(textwrap.fill(with_labels.summary(), 70))
 print(textwrap.fill(with_labels.truth.surprise.verdict, 70))
 

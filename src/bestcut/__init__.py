@@ -59,8 +59,14 @@ from bestcut.calibration import (
     check_calibration,
     guarantee,
 )
-from bestcut.files import FileDecision, FileError, decide_file
-from bestcut.many import Decisions, SampledDecision, decide_each, decide_samples
+from bestcut.files import FileError, decide_file
+from bestcut.many import (
+    Decisions,
+    RowRule,
+    SampledDecision,
+    decide_each,
+    decide_samples,
+)
 from bestcut.metrics import RowUtility, check_metric
 from bestcut.scores import (
     ConfusionDistribution,
@@ -81,11 +87,11 @@ __all__ = [
     "Decision",
     "Decisions",
     "ExpectedScoreCurve",
-    "FileDecision",
     "FileError",
     "Guarantee",
     "InfeasibleError",
     "InvalidProbabilityError",
+    "RowRule",
     "RowUtility",
     "SampledDecision",
     "ScoreDistribution",

@@ -7,14 +7,17 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from bestcut import _errors as errors, _extras as extras
+from bestcut._caches import Lean
+from bestcut._decided import Decided
 from bestcut._errors import InfeasibleError
+from bestcut._results import bounds_in_words, number
 from bestcut._tables import check_order, frame_of, library_of, like
+from bestcut._thresholds import NOWHERE, Threshold, halfway, threshold_of
 from bestcut._types import BoolArray, CountArray, FloatArray
 from bestcut._validation import (
     check_bounds,
@@ -34,7 +37,14 @@ from bestcut.goals import (
     check_goal,
     condition_of,
 )
-from bestcut.metrics import AnyMetric, Metric, RowUtility, get, require_ranking
+from bestcut.metrics import (
+    AnyMetric,
+    LinearUtility,
+    Metric,
+    RowUtility,
+    get,
+    require_ranking,
+)
 from bestcut.mixtures import (
     MixtureCuts,
     MixtureGoalSearch,
@@ -45,14 +55,13 @@ from bestcut.mixtures import (
 from bestcut.scores import (
     AnyPrediction,
     MixedPrediction,
-    Predicted,
     Prediction,
     ScoreDistribution,
     expected_total,
     rounding_of_means,
     row_prediction,
 )
-from bestcut.search import exchange_allowance, gap_in_words, gap_scope, gap_to
+from bestcut.search import exchange_allowance, gap_scope, gap_to
 from bestcut.solvers import SOLVERS, Gains, Solution, cuts_between, select_solver
 from bestcut.uncertain import (
     DrawnSide,
@@ -82,8 +91,9 @@ class ExpectedScoreCurve:
     expected_score : ndarray of shape (n + 1,)
         Expected metric of each cut.
     threshold : ndarray of shape (n + 1,) or None
-        Smallest probability predicted positive; inf for the empty prediction. None for
-        a `bestcut.RowUtility`.
+        The threshold that makes each cut: halfway between the smallest probability
+        predicted positive and the next one; inf for the empty prediction. Where a cut
+        splits a tie, the tied probability. None for a `bestcut.RowUtility`.
     error : float
         Bound on the numerical error of every entry of ``expected_score``.
 
@@ -127,8 +137,8 @@ class ExpectedScoreCurve:
         >>> import bestcut, polars
         >>> p = polars.Series("p", [0.7, 0.4])
         >>> frame = bestcut.decide(p, "f1").curve.to_frame()
-        >>> frame["threshold"].to_list()
-        [inf, 0.7, 0.4]
+        >>> frame["threshold"].round(2).to_list()
+        [inf, 0.55, 0.4]
         """
         columns = {
             "n_positive": self.n_positive,
@@ -179,7 +189,7 @@ class ExpectedScoreCurve:
         )
 
 
-class Ranking:
+class Ranking(Lean):
     """Probabilities, which are sorted when their descending order is needed."""
 
     def __init__(self, p: FloatArray) -> None:
@@ -187,8 +197,7 @@ class Ranking:
 
     def keep(self) -> None:
         """Copy the given array, because its owner may change it."""
-        if "eta" not in self.__dict__:
-            self._p = self._p.copy()
+        self._p = self._p.copy()
 
     @cached_property
     def eta(self) -> FloatArray:
@@ -199,8 +208,8 @@ class Ranking:
 
     @property
     def thresholds(self) -> FloatArray | None:
-        """The smallest probability above each cut; inf above the first."""
-        return np.concatenate([[np.inf], self.eta])
+        """The threshold of each cut; inf of the first."""
+        return _thresholds(self.eta)
 
     def curve(self, metric: Any, solver: str) -> tuple[FloatArray, float]:
         """Return the expected score of every cut, and a bound on the error."""
@@ -216,7 +225,7 @@ class Ranking:
         return self.prediction(int(np.count_nonzero(self.eta >= threshold)))
 
 
-class DrawnRanking:
+class DrawnRanking(Lean):
     """A ranking for draws of the probabilities, in the order of their means."""
 
     def __init__(self, p: UncertainProbabilities) -> None:
@@ -229,8 +238,8 @@ class DrawnRanking:
 
     @property
     def thresholds(self) -> FloatArray | None:
-        """The smallest probability above each cut; inf above the first."""
-        return np.concatenate([[np.inf], self.eta])
+        """The threshold of each cut; inf of the first."""
+        return _thresholds(self.eta)
 
     def curve(self, metric: Any, solver: str) -> tuple[FloatArray, float]:
         """Return the expected score of every cut, and a bound on the error."""
@@ -246,6 +255,12 @@ class DrawnRanking:
     def at(self, threshold: float) -> AnyPrediction:
         """Return the prediction of a threshold of the mean probabilities."""
         return self.prediction(int(np.count_nonzero(self.eta >= threshold)))
+
+
+def _thresholds(eta: FloatArray) -> FloatArray:
+    """Return the threshold of every cut of sorted probabilities."""
+    below = np.append(eta[1:], -np.inf)[: eta.size]
+    return np.concatenate([[np.inf], halfway(below, eta)])
 
 
 class GainRanking:
@@ -277,7 +292,7 @@ class GainRanking:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Decision(Predicted):
+class Decision(Decided):
     """The labels with the best expected score, and what they promise.
 
     Attributes
@@ -285,12 +300,22 @@ class Decision(Predicted):
     labels : ndarray of bool, shape (n,), or Series
         The predictions, in the order of the input. A Series of pandas or polars gives a
         Series, with its index and its name, as ``y_proba >= 0.5`` would; anything else
-        an array, which is read-only.
+        an array. You may write to it; whatever else the decision says stays about the
+        labels as they were decided.
+    n : int
+        How many instances there are.
     n_positive : int
         How many are positive.
     threshold : float or None
-        Smallest probability predicted positive; inf when none is. None for a
-        `bestcut.RowUtility`: its best rows are not a cut of the probabilities.
+        Instances whose probability is at least this are positive; inf if none is. It
+        lies halfway between the smallest probability predicted positive and the next
+        smaller one, and is the smallest itself if all are positive. None if the labels
+        are not a cut of the probabilities: for a `bestcut.RowUtility`, and maybe for
+        ``solver="exhaustive"``.
+    n_tied : (int, int)
+        If the cut splits a tie, the threshold is the tied probability: of the instances
+        that have it, how many are positive, and how many there are. No threshold
+        repeats these labels. Otherwise (0, 0).
     expected_score : float
         Expected metric of `labels`.
     error : float
@@ -330,7 +355,7 @@ class Decision(Predicted):
     >>> import bestcut
     >>> decision = bestcut.decide([0.9, 0.6, 0.3, 0.1], "f1")
     >>> decision  # doctest: +ELLIPSIS
-    Decision(f1: 2 of 4 positive, threshold 0.6, expected score 0.75072 [error ...])
+    Decision(f1: 2 of 4 positive, threshold 0.45, expected score 0.75072 [error ...])
     >>> decision.labels.tolist()
     [True, True, False, False]
     >>> decision.confusion().mean.tp
@@ -338,8 +363,10 @@ class Decision(Predicted):
     """
 
     labels: Any
+    n: int
     n_positive: int
     threshold: float | None
+    n_tied: tuple[int, int]
     expected_score: float
     error: float
     gap: float
@@ -349,6 +376,7 @@ class Decision(Predicted):
     goal: Goal
     goal_value: float
     bounds: tuple[int, int]
+    _decided: BoolArray = field(repr=False)
     _floors: Floors = field(repr=False)
     _library: str | None = field(repr=False)
     _ranking: Ranking | DrawnRanking | GainRanking = field(repr=False)
@@ -370,7 +398,7 @@ class Decision(Predicted):
         expected_score, error = self._ranking.curve(self.metric, self.solver)
         expected_score.flags.writeable = False
         return ExpectedScoreCurve(
-            n_positive=np.arange(len(self.labels) + 1),
+            n_positive=np.arange(self.n + 1),
             expected_score=expected_score,
             threshold=self._ranking.thresholds,
             error=error,
@@ -387,7 +415,7 @@ class Decision(Predicted):
         )
 
     def realised(self, y_true: Any, metric: str | AnyMetric | None = None) -> float:
-        """Return what `labels` scored, once it is known what they should have been.
+        """Return what the labels as decided scored, once the true ones are known.
 
         Parameters
         ----------
@@ -418,8 +446,8 @@ class Decision(Predicted):
         """
         chosen = self.metric if metric is None else metric
         known = chosen if isinstance(chosen, RowUtility) else get(chosen)
-        truth = check_labels(y_true, len(self.labels), name="y_true")
-        return known.realised(truth, self.labels)
+        truth = check_labels(y_true, self.n, name="y_true")
+        return known.realised(truth, self._decided)
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw the ranked probabilities and the cut. Needs matplotlib.
@@ -449,50 +477,91 @@ class Decision(Predicted):
         """
         return extras.load("displays").DecisionDisplay.from_decision(self, ax=ax)
 
-    def _aims(self) -> list[tuple[str, str]]:
-        """Return what was asked besides a good expected score, and what is reached."""
-        aims = [(one.describe(), one.shown()) for one in self.conditions]
+    def report(
+        self,
+        *,
+        others: Sequence[str | Metric] | None = None,
+        title: str | None = None,
+        source: str = "",
+        worth: LinearUtility | None = None,
+        y_true: Any = None,
+        calibration: Any = None,
+    ) -> Any:
+        """Return a report about this decision, for people who do not read code.
+
+        Parameters
+        ----------
+        others : sequence of str or Metric, optional
+            Other metrics that a reader may switch to; by default, common ones.
+        title : str, optional
+            The heading; by default it names the metric.
+        source : str, default=""
+            Where the probabilities came from, such as the name of a file.
+        worth : LinearUtility, optional
+            What the outcomes are worth, to be shown beside every cut.
+        y_true : array-like of shape (n,), optional
+            Labels, if they are known, in the order of the probabilities.
+        calibration : Calibration, optional
+            The calibration that made the probabilities; its maps are drawn.
+
+        Returns
+        -------
+        bestcut.report.Report
+            With ``html()`` and ``write(path)``.
+
+        Raises
+        ------
+        ImportError
+            If vl-convert-python is not installed: ``pip install 'bestcut[report]'``.
+        ValueError
+            If the decision has another goal than the expected score, a
+            `bestcut.RowUtility`, or a least number of positives: the report could show
+            another one.
+
+        See Also
+        --------
+        bestcut.report.make_report : The same from probabilities.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> bestcut.decide([0.62, 0.48, 0.31, 0.31, 0.22, 0.09]).report()
+        Report(4 of 6 flagged, expected F1 0.54, 90% between 0.00 and 0.86)
+        """
+        if isinstance(self.metric, RowUtility):
+            what = "amounts per row have another ranking"
+            raise errors.no_page_of(what, "Decide for a LinearUtility.")
         if self.goal != _MEAN:
-            goal = self.goal.describe(self.metric)
-            aims.insert(0, (goal, f"{self.goal_value:.6g}"))
-        return aims
-
-    def __repr__(self) -> str:
-        n, cut = len(self.labels), " ".join(_cut_in_words(self.threshold))
-        bounds = bounds_in_words(*self.bounds, n)
-        aims = "".join(f", {name} {value}" for name, value in self._aims())
-        return (
-            f"Decision({self.metric.name}: {self.n_positive} of {n} positive"
-            f"{bounds and f' ({bounds})'}, {cut}, {_MEAN.describe(self.metric)} "
-            f"{self.expected_score:.6g}{aims} [error {self.error:.1e}, "
-            f"{gap_in_words(self.gap, self.gap_scope)}, solver {self.solver}])"
+            what = f"this decision is for another goal, {self.goal!r}"
+            raise errors.no_page_of(what, "Decide without `goal`.")
+        if self.bounds[0] > 0:
+            what = "`min_positives` is not part of it"
+            raise errors.no_page_of(what, "Decide without `min_positives`.")
+        report = extras.load("report")
+        return report.make_report(
+            self._ranking._p,
+            self.metric,
+            others=report.OTHERS if others is None else others,
+            title=title,
+            source=source,
+            max_positives=self.bounds[1] if self.bounds[1] < self.n else None,
+            worth=worth,
+            y_true=y_true,
+            calibration=calibration,
+            **as_arguments(self._floors),
         )
 
-    def _repr_html_(self) -> str:
-        n, score = len(self.labels), self.distribution()
-        low, high = score.interval(0.9)
-        expected = (
-            f"{_number(self.expected_score, 6)}, "
-            f"90% between {_number(low, 4)} and {_number(high, 4)}"
-        )
-        bounds = bounds_in_words(*self.bounds, n)
-        rows = [
-            (_MEAN.describe(self.metric), expected),
-            ("with threshold 0.5", self._at_half_in_words()),
-            ("metric", self.metric.name),
-            ("positive", f"{self.n_positive} of {n}{bounds and f' ({bounds})'}"),
-            _cut_in_words(self.threshold),
-            *self._aims(),
-            ("numerical error", f"{self.error:.1e}"),
-            ("gap", gap_in_words(self.gap, self.gap_scope).removeprefix("gap ")),
-            ("solver", self.solver),
-        ]
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th>"
-            f"<td style='text-align:left'>{escape(value)}</td></tr>"
-            for name, value in rows
-        )
-        return f"<table><caption>bestcut decision</caption>{cells}</table>"
+    def _asked(self) -> tuple[Condition, ...]:
+        return self.conditions
+
+    def _plain(self) -> dict[str, Any]:
+        decided = {"labels": self._decided, "conditions": self.conditions}
+        return super()._plain() | decided
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = super()._facts()
+        facts.insert(1, ("with threshold 0.5", self._at_half_in_words()))
+        return facts
 
     def _at_half_in_words(self) -> str:
         """Say what the threshold that everybody knows would give."""
@@ -502,36 +571,16 @@ class Decision(Predicted):
         if abs(more) <= self.error:
             than = "the same"
         else:
-            than = f"{_number(abs(more), 4)} {'more' if more > 0 else 'less'}"
-        words = f"{_number(score, 6)}, {than}, {other.n_pred} positive"
+            than = f"{number(abs(more), 4)} {'more' if more > 0 else 'less'}"
+        words = f"{number(score, 6)}, {than}, {other.n_pred} positive"
         low, high = self.bounds
         if not low <= other.n_pred <= high:
-            words += f"; {bounds_in_words(low, high, len(self.labels))} asked"
+            words += f"; {bounds_in_words(low, high, self.n)} asked"
         for one in self.conditions:
             there = condition_of(other, one.metric, one.wanted)
             if there.falls_short:
                 words += f"; breaks a condition: {there!r}"
         return words
-
-
-def _number(value: float, digits: int) -> str:
-    """Write a score; large ones, such as money, as people write them."""
-    return f"{value:,.2f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
-
-
-def bounds_in_words(low: int, high: int, n: int) -> str:
-    """Say how many of n may be positive; nothing if any number may."""
-    if low > 0 and high < n:
-        return f"{low} to {high} allowed"
-    if high < n:
-        return f"at most {high}"
-    return f"at least {low}" if low > 0 else ""
-
-
-def _cut_in_words(threshold: float | None) -> tuple[str, str]:
-    if threshold is None:
-        return "ranked by", "expected gain"
-    return "threshold", f"{threshold:.6g}"
 
 
 def decide(
@@ -678,7 +727,6 @@ def decide(
         moments = Prediction.of_cut(ranking.eta, k).moments(chosen_metric)
         solution = Solution.at(ranking.eta, k, moments.mean, moments.error, gap)
     labels = _labels(p, solution)
-    labels.flags.writeable = False
     ranking.keep()
     scope, allowance = "predictions", 0.0
     if chosen_solver.needs_prp:
@@ -686,10 +734,15 @@ def decide(
         allowance = float(exchange_allowance(scope, p.size, k, chosen_metric))
     gap = solution.gap + allowance
     _tell_if_unproved(gap, chosen_metric)
+    threshold, n_tied = None, (0, 0)
+    if solution.is_cut:
+        threshold, n_tied = threshold_of(p, solution.n_positive, solution.threshold)
     return Decision(
-        labels=like(y_proba, labels),
+        labels=like(y_proba, labels.copy()),
+        n=p.size,
         n_positive=solution.n_positive,
-        threshold=solution.threshold,
+        threshold=threshold,
+        n_tied=n_tied,
         expected_score=solution.expected_score,
         error=solution.error,
         gap=gap,
@@ -699,6 +752,7 @@ def decide(
         goal=chosen_goal,
         goal_value=goal_value,
         bounds=(low, high),
+        _decided=labels,
         _floors=floors,
         _library=library_of(y_proba),
         _ranking=ranking,
@@ -742,16 +796,17 @@ def _decide_rows(
     worths = utility.worths(p.shape)
     gains = Gains(p, worths)
     labels = gains.best(low, high)
-    labels.flags.writeable = False
     total, _ = expected_total(p, *worths.of(labels))
     error = gains.error
     if drawn:
         error += rounding_of_means(y_proba, sum(map(np.abs, worths), np.zeros(p.size)))
     given = y_proba if drawn else p
     return Decision(
-        labels=like(y_proba, labels),
+        labels=like(y_proba, labels.copy()),
+        n=p.size,
         n_positive=int(np.count_nonzero(labels)),
         threshold=None,
+        n_tied=(0, 0),
         expected_score=total,
         error=error,
         gap=0.0,
@@ -761,6 +816,7 @@ def _decide_rows(
         goal=_MEAN,
         goal_value=total,
         bounds=(low, high),
+        _decided=labels,
         _floors={},
         _library=library_of(y_proba),
         _ranking=GainRanking(given, gains),
@@ -826,17 +882,18 @@ def _decide_drawn(
         most = _feasible(None, own, floors, *bounds)
         gap = _gap_of_rankings(own, metric, goal, most, (value, error, goal_value))
     labels = p._draws.top(k)
-    labels.flags.writeable = False
     allowance = float(exchange_allowance(scope, n, k, metric))
     if is_on_trust(metric) and goal == _MEAN:
         gap = np.inf
     prediction = cuts.prediction(k)
-    last = ranked.draws.taken(slice(k - 1, k))
+    threshold, n_tied = _threshold_of_means(ranked.draws, k)
     ranked.tidy()
     return Decision(
-        labels=labels,
+        labels=labels.copy(),
+        n=n,
         n_positive=k,
-        threshold=float(last.mean()[0]) if k else np.inf,
+        threshold=threshold,
+        n_tied=n_tied,
         expected_score=value,
         error=error,
         gap=gap + allowance,
@@ -846,11 +903,24 @@ def _decide_drawn(
         goal=goal,
         goal_value=goal_value if goal != _MEAN else value,
         bounds=bounds,
+        _decided=labels,
         _floors=floors,
         _library=None,
         _ranking=ranking,
         _prediction=prediction,
     )
+
+
+def _threshold_of_means(ranked: Draws, k: int) -> Threshold:
+    """Return where a cut is among the means of draws, from the most probable down."""
+    if not k:
+        return NOWHERE
+    around = ranked.taken(slice(k - 1, k + 1)).mean()
+    least = float(around[0])
+    if k == ranked.n or least != around[1]:
+        below = around[1] if k < ranked.n else -np.inf
+        return Threshold(float(halfway(below, least)))
+    return threshold_of(ranked.mean(), k, least)
 
 
 def _gap_of_rankings(

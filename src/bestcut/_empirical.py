@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from bestcut._tables import check_order
+from bestcut._thresholds import halfway
 from bestcut._types import EPS
 from bestcut._validation import (
     check_finite_real,
@@ -167,14 +168,10 @@ def empirical_threshold(
 
 
 def threshold_between(low: float, high: float, near: float) -> float:
-    """Return a threshold above `low` and at most `high`.
+    """Return a threshold above `low` and at most `high`, for other data.
 
-    It is `near` if that is in this range, and otherwise the number halfway. If one of
-    them is infinite, it is the other one.
+    It is `near` if that is in this range: beyond all scores of a sample, it is a better
+    guess than the last of them. Otherwise it is the number halfway, as the threshold of
+    a decision is; if one of the two is infinite, it is `high`.
     """
-    if low < near <= high:
-        return near
-    if np.isinf(low) or np.isinf(high):
-        return float(high)
-    middle = low / 2 + high / 2
-    return float(middle if low < middle else high)
+    return near if low < near <= high else float(halfway(low, high))

@@ -469,25 +469,32 @@ def no_rows_of_draws() -> ValueError:
 
 
 def not_two_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
-    """Return the refusal of an array that is not a matrix of problems."""
-    if len(shape) == 3 and name == "Y_proba":
+    """Return the refusal of an array that is not a matrix of rows and labels."""
+    cure = f"For one row pass `[{name}]`. For one label call `bestcut.decide`."
+    if len(shape) == 3:
         cure = (
             "If its first axis is for draws, pass a list of `bestcut."
             f"UncertainProbabilities({name}[:, :, j])`, one for each label j. If it is "
             f"for images, pass `{name}.reshape(-1, height * width)`."
         )
-    elif len(shape) > 2:
+    return _not_a_matrix(name, shape, cure)
+
+
+def not_many_problems(name: str, shape: tuple[int, ...]) -> ValueError:
+    """Return the refusal of an array that is not a matrix of problems."""
+    cure = (
+        "For problems of different sizes pass a flat array and `groups`. For one "
+        "problem call `bestcut.decide`."
+    )
+    if len(shape) > 2:
         cure = (
             f"For a mask of each map pass `{name}.reshape(-1, height * width)`, or "
             "call `bestcut.torch.decide_masks` with a tensor."
         )
-    elif name == "y_proba":
-        cure = (
-            "For problems of different sizes pass a flat array and `groups`. For one "
-            "problem call `bestcut.decide`."
-        )
-    else:
-        cure = f"For one row pass `[{name}]`. For one label call `bestcut.decide`."
+    return _not_a_matrix(name, shape, cure)
+
+
+def _not_a_matrix(name: str, shape: tuple[int, ...], cure: str) -> ValueError:
     return ValueError(
         f"`{name}` must be 2-D, with one problem in each row; got shape {shape}. {cure}"
     )
@@ -1662,14 +1669,6 @@ def no_calibration_to_show(model: str, several: bool) -> ValueError:
 # --- reports -------------------------------------------------------------------------
 
 
-def labelled_alone() -> ValueError:
-    """Return the refusal of labelled scores without their calibration."""
-    return ValueError(
-        "`labelled` is drawn beside a calibration; got no `calibration`. Pass the "
-        "calibration too."
-    )
-
-
 def calibration_of_known() -> TypeError:
     """Return the refusal of a calibration with probabilities that it did not make."""
     return TypeError(
@@ -1678,23 +1677,14 @@ def calibration_of_known() -> TypeError:
     )
 
 
-def not_labelled(labelled: Any) -> ValueError:
-    """Return the refusal of a value that is not a pair of labels and scores."""
-    return ValueError(
-        "`labelled` must be the labels and the scores that `calibration` was learned "
-        f"from, (y_true, scores); got {type(labelled).__name__} of length "
-        f"{_length(labelled)}. Pass both, with at least one entry each."
-    )
-
-
 def _length(value: Any) -> str:
     return str(len(value)) if hasattr(value, "__len__") else "none"
 
 
-def not_metrics(also: Any) -> TypeError:
+def not_metrics(others: Any) -> TypeError:
     """Return the refusal of a value that is not a list of metrics."""
     return TypeError(
-        f"`also` must be a list of metrics; got {_shown(also)}. Pass, for example, "
+        f"`others` must be a list of metrics; got {_shown(others)}. Pass, for example, "
         '["f1", "mcc"].'
     )
 
@@ -1866,6 +1856,44 @@ def utility_of_rows() -> TypeError:
         "whose total depends on which rows are counted. `bestcut.decide`, "
         "`decide_each`, `expected_score` and `score_distribution` take a RowUtility. "
         "Here, pass a `bestcut.metrics.LinearUtility` of mean amounts."
+    )
+
+
+def no_law_kept() -> ValueError:
+    """Return the refusal of a distribution of what was read from plain Python."""
+    return ValueError(
+        "A cut from `from_dict` predicts, but does not know the laws of its counts. "
+        "Pickle the cut instead, or pass its labels to `bestcut.score_distribution`."
+    )
+
+
+def no_law_of_weights() -> ValueError:
+    """Return the refusal of a distribution that is not computed."""
+    return ValueError(
+        "The distribution of a weighted mean, and of labels in a sparse matrix, is not "
+        "computed. Decide without `weights`, with a dense matrix, or draw labels."
+    )
+
+
+def no_page_of(what: str, cure: str) -> ValueError:
+    """Return the refusal of a report about a decision that it cannot show."""
+    return ValueError(
+        f"A report shows the best expected score of every cut; {what}. {cure}"
+    )
+
+
+def no_threshold(metric: str) -> ValueError:
+    """Return the refusal to decide by a threshold where rows have amounts."""
+    return ValueError(
+        f"The rows were decided for {metric!r} by their own amounts, not by a "
+        "threshold. Pass the new rows to `bestcut.decide`, with their amounts."
+    )
+
+
+def not_in_dict(name: str, kind: str) -> ValueError:
+    """Return the refusal of plain Python that is not what `to_dict` returned."""
+    return ValueError(
+        f"`data` must hold what `{kind}.to_dict()` returned; it has no {name!r}."
     )
 
 

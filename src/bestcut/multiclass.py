@@ -2,7 +2,6 @@
 
 from bestcut.many.multiclass import (
     MulticlassDecision,
-    RowRule,
     decide,
     expected_score,
     score_distribution,
@@ -10,7 +9,6 @@ from bestcut.many.multiclass import (
 
 __all__ = [
     "MulticlassDecision",
-    "RowRule",
     "decide",
     "expected_score",
     "score_distribution",

@@ -2,7 +2,6 @@
 
 from bestcut.many.multilabel import (
     MultilabelDecision,
-    RowRule,
     decide,
     expected_score,
     score_distribution,
@@ -10,7 +9,6 @@ from bestcut.many.multilabel import (
 
 __all__ = [
     "MultilabelDecision",
-    "RowRule",
     "decide",
     "expected_score",
     "score_distribution",

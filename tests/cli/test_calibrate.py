@@ -54,7 +54,7 @@ def test_decide_says_what_the_library_says(places):
         "rows": 40,
         "positive": one.n_positive,
         "threshold": one.threshold,
-        "score_threshold": NEW[one.labels].min(),
+        "score_threshold": np.mean([NEW[one.labels].min(), NEW[~one.labels].max()]),
         "expected_score": one.expected_score,
         "error": one.error,
         "gap": one.gap,
@@ -208,17 +208,17 @@ def test_compare_says_what_the_library_says(places):
 
 def test_report_shows_how_scores_were_calibrated(places):
     pytest.importorskip("vl_convert")
-    from bestcut.report import make_report
+    from bestcut.report import compute_report
 
     options = ["--also", "mcc", "-o", "r.html"]
     found = run("report", "new.csv", "--proba", "s", *LABELS, *options)
     calibration, p = known()
-    made = make_report(
+    made = compute_report(
         p,
-        also=["mcc"],
+        others=["mcc"],
         source="new.csv, column s; calibrated on old.csv",
         calibration=calibration,
-        labelled=(TRUTH, OLD),
+        labelled=(TRUTH.astype(bool), OLD),
     )
     assert (places / "r.html").read_text(encoding="utf-8") == made.html()
     first, second = found.stderr.splitlines()

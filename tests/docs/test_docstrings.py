@@ -21,7 +21,6 @@ def test_public_names_are_the_shortest_and_no_modules():
         "bestcut.check_metric",
         "bestcut.decide",
         "bestcut.displays.DecisionDisplay",
-        "bestcut.distributed.DistributedCut",
         "bestcut.distributed.spark.decide",
         "bestcut.metrics.FBeta",
         "bestcut.torch.decide_masks",
@@ -36,8 +35,7 @@ def test_public_names_are_the_shortest_and_no_modules():
         # From a class that is not public; an attribute that is listed; private.
         ("bestcut.Decision", ["distribution", "plot"], ["curve", "_eta"]),
         ("bestcut.Calibration", ["__call__", "from_bytes"], ["n_draws", "__repr__"]),
-        # On the page of a public class above.
-        ("bestcut.distributed.DistributedCut", [], ["labels", "distribution"]),
+        ("bestcut.streams.Cut", ["predict", "confusion", "to_dict"], ["n_tied"]),
         # What only solvers call.
         ("bestcut.metrics.FBeta", [], ["coefficients", "affine", "score"]),
         ("bestcut.goals.Quantile", [], ["question", "gap", "describe"]),

@@ -10,6 +10,7 @@ pytest.importorskip("rich")
 
 import bestcut  # noqa: E402
 from bestcut.files.sources import FORMATS  # noqa: E402
+from helpers import assert_threshold  # noqa: E402
 
 # One ending for every format there is, and the same packed: a new one is tested, too.
 PLAIN = {name: each.suffixes[0].removeprefix(".") for name, each in FORMATS.items()}
@@ -88,12 +89,11 @@ def read(path):
 def assert_as_good_as_decide(found, labels, p, metric, **bounds):
     """Compare values: cuts may tie."""
     best = bestcut.decide(p, metric, **bounds)
-    assert found.rows == len(p)
+    assert found.n == len(p)
     assert found.n_positive == np.count_nonzero(labels)
     error = found.error + best.error
     assert found.expected_score == pytest.approx(best.expected_score, rel=0, abs=error)
     own = bestcut.expected_score(p, labels, metric)
     # The bound of a score is not part of that function's answer; ten times decide's.
     assert own == pytest.approx(found.expected_score, rel=0, abs=found.error + 1e-12)
-    if found.n_positive:
-        assert found.threshold == np.min(np.asarray(p)[labels])
+    assert_threshold(p, found)

@@ -29,11 +29,12 @@ def test_the_decision_is_that_of_decide(scores, tmp_path, name):
         scores, out, y_proba="s", calibration=CALIBRATION, max_positives=30
     )
     one = bestcut.decide(CALIBRATION(NEW), "f1", max_positives=30)
-    assert found.rows == 50
+    assert found.n == 50
     assert found.n_positive == one.n_positive
     assert found.threshold == one.threshold
-    assert found.score_threshold == NEW[one.labels].min()
-    assert found.n_tied >= 1
+    around = NEW[one.labels].min(), NEW[~one.labels].max()
+    assert found.score_threshold == np.mean(around)
+    assert found.n_tied == one.n_tied == (0, 0)
     assert (found.expected_score, found.error) == (one.expected_score, one.error)
     assert (found.gap, found.gap_scope) == (one.gap, one.gap_scope)
     assert found.distribution().interval() == one.distribution().interval()
@@ -87,7 +88,7 @@ def test_a_goal_counts_the_rows_tied_at_the_threshold_that_are_positive(tmp_path
         goal=goal,
         max_positives=3,
     )
-    assert (found.n_positive, found.threshold, found.n_tied) == (3, 0.5, 2)
+    assert (found.n_positive, found.threshold, found.n_tied) == (3, 0.5, (2, 3))
     decided = pl.read_csv(tmp_path / "out.csv")["decision"].to_list()
     assert decided == [1, 1, 1, 0, 0]
 
@@ -115,7 +116,11 @@ def test_nothing_positive_has_no_lowest_score(scores, tmp_path):
         calibration=CALIBRATION,
         max_positives=0,
     )
-    assert (found.n_positive, found.n_tied, found.score_threshold) == (0, 0, np.inf)
+    assert (found.n_positive, found.n_tied, found.score_threshold) == (
+        0,
+        (0, 0),
+        np.inf,
+    )
 
 
 def test_what_is_wrong_is_refused_before_anything_is_written(scores, tmp_path):

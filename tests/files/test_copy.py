@@ -23,7 +23,7 @@ def interrupted(self, scores, tied_before=0):
     time.sleep(0.2)  # long enough for the main thread to notice
     return scores > 0.3
 
-bestcut.streams.Cut.labels = interrupted
+bestcut.streams.Cut.predict = interrupted
 try:
     bestcut.decide_file(sys.argv[1], sys.argv[2], y_proba="p")
 except KeyboardInterrupt:

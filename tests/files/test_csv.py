@@ -54,7 +54,7 @@ def test_a_header_without_rows_is_a_file_without_decisions(
 ):
     (tmp_path / name).write_bytes(data)
     found = decide_file(tmp_path / name, tmp_path / f"y-{name}", y_proba="p")
-    assert (found.rows, found.n_positive, found.threshold) == (0, 0, np.inf)
+    assert (found.n, found.n_positive, found.threshold) == (0, 0, np.inf)
     assert (tmp_path / f"y-{name}").read_bytes() == result
 
 

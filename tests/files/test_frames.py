@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("small_batches")
 def test_frames_without_rows_keep_their_columns(tmp_path, name):
     source = write(table([]), tmp_path / f"x.{name}")
     found = decide_file(source, tmp_path / f"y.{name}", y_proba="p")
-    assert found.rows == 0
+    assert found.n == 0
     assert read(tmp_path / f"y.{name}").columns == ["id", "p", "text", "decision"]
 
 

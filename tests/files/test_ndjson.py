@@ -49,7 +49,7 @@ def test_lines_with_backslashes_are_not_read_twice(tmp_path, monkeypatch):
     lines = r'{"p":0.5,"path":"C:\\users\\p","said":"\"p\" \u00e9 \/","q":"\u0070x"}'
     (tmp_path / "x.ndjson").write_text(f"{lines}\n" * 30, encoding="utf-8")
     found = decide_file(tmp_path / "x.ndjson", tmp_path / "y.ndjson", y_proba="p")
-    assert found.rows == 30
+    assert found.n == 30
 
 
 def spellings(character):

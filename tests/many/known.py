@@ -1,5 +1,7 @@
 """Metrics, problems, and what must hold of every decision."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 import bestcut
@@ -12,7 +14,7 @@ from bestcut.metrics import (
     Precision,
     from_counts,
 )
-from helpers import NAMES
+from helpers import NAMES, assert_threshold
 
 
 def tversky(tp, fp, fn, tn):
@@ -80,10 +82,12 @@ def assert_as_decide(p, many, i, labels, metric, low=0, high=None):
     assert labels.dtype == bool
     assert labels.sum() == many.n_positive[i], case
     assert low <= labels.sum() <= (p.size if high is None else high), case
-    if not labels.any():
-        assert many.threshold[i] == np.inf, case
-        return
-    assert many.threshold[i] == p[labels].min(), case
+    found = SimpleNamespace(
+        n_positive=many.n_positive[i],
+        threshold=many.threshold[i],
+        n_tied=many.n_tied[i],
+    )
+    assert_threshold(p, found)
     tied = labels[p == many.threshold[i]]
     assert np.array_equal(tied, np.sort(tied)[::-1]), case  # the earliest
     assert np.array_equal(labels | (p == many.threshold[i]), p >= many.threshold[i])

@@ -36,11 +36,11 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reports")
     reports = {
         "usual": make_report(P, "f1", title="Payments", source="scores.csv, column p"),
-        "large": make_report(LARGE, "f1", also=["mcc"]),
+        "large": make_report(LARGE, "f1", others=["mcc"]),
         "labelled": make_report(
             LARGE,
             "f1",
-            also=["mcc"],
+            others=["mcc"],
             y_true=WHETHER,
             max_positives=400,
             at_least={"precision": 0.4},
@@ -228,7 +228,7 @@ def test_what_cannot_be_is_refused_and_said(show, name, text, rule):
 
 
 def test_a_number_between_the_cuts_that_are_shown_is_marked(show):
-    tab, report = show("large"), make_report(LARGE, "f1", also=["mcc"])
+    tab, report = show("large"), make_report(LARGE, "f1", others=["mcc"])
     shown = report.cuts.n_positive
     k = next(k for k in range(600, 3000) if k not in shown)
     type_into(tab, "count", f"{k}")

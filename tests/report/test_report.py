@@ -17,7 +17,7 @@ pytest.importorskip("vl_convert")
 
 import bestcut
 from bestcut.metrics import from_expression
-from bestcut.report import ALSO, Report, _numbers, _words, make_report
+from bestcut.report import OTHERS, Report, _numbers, _words, make_report
 from groups import few_and_many
 
 P = np.random.default_rng(0).beta(0.4, 2, 80)
@@ -89,7 +89,7 @@ def check_against_the_library(p, report, places):
 
 @pytest.mark.parametrize("metric", ["f1", "accuracy", "squared_count_error"])
 def test_the_numbers_are_those_of_the_library_at_every_cut(metric):
-    report = make_report(P, metric, also=["mcc"])
+    report = make_report(P, metric, others=["mcc"])
     assert report.cuts.n_positive.tolist() == list(range(P.size + 1))
     assert all(one.computed.all() for one in report.scores)
     check_against_the_library(P, report, range(P.size + 1))
@@ -97,14 +97,14 @@ def test_the_numbers_are_those_of_the_library_at_every_cut(metric):
 
 def test_a_formula_is_taken():
     tversky = from_expression("tp / (tp + 0.3*fp + 0.7*fn)")
-    report = make_report(P, tversky, also=["f1", tversky, "f1"])
+    report = make_report(P, tversky, others=["f1", tversky, "f1"])
     assert [one.metric.name for one in report.scores] == [tversky.name, "f1"]
     check_against_the_library(P, report, range(0, P.size, 9))
     assert "0.3*fp" in report.html()
 
 
 def test_some_cuts_of_a_large_batch_are_those_of_the_library():
-    report = make_report(LARGE, "f1", also=["mcc", "accuracy"])
+    report = make_report(LARGE, "f1", others=["mcc", "accuracy"])
     places = range(0, report.cuts.n_positive.size, 5)
     check_against_the_library(LARGE, report, places)
     for one in report.scores:
@@ -122,7 +122,7 @@ def test_the_best_cuts_and_the_one_at_a_half_are_shown():
     assert (np.diff(sizes) > 0).all()
     assert (sizes[0], sizes[-1]) == (0, p.size)
     assert sizes[report.cuts.half] == np.count_nonzero(p >= 0.5)
-    assert len(report.scores) == len(ALSO)
+    assert len(report.scores) == len(OTHERS)
     for one in report.scores:
         best = bestcut.decide(p, one.metric)
         assert abs(one.mean[one.best] - best.expected_score) <= 2 * best.error
@@ -173,7 +173,7 @@ def test_small_expected_counts_have_a_decimal():
 
 
 def said(p, metric="f1"):
-    report = make_report(p, metric, also=[])
+    report = make_report(p, metric, others=[])
     cuts, first = report.cuts, report.scores[0]
     return {
         "headline": _words.headline(cuts, first.best),
@@ -216,8 +216,8 @@ def test_it_is_said_if_nothing_or_everything_is_flagged():
 
 
 def test_the_page_says_what_is_interpolated():
-    assert "So are the intervals." in make_report(P, also=[]).html()
-    large = make_report(LARGE, also=[])
+    assert "So are the intervals." in make_report(P, others=[]).html()
+    large = make_report(LARGE, others=[])
     count = np.count_nonzero(large.scores[0].computed)
     assert f"Intervals of F1 were computed at {count} of these cuts" in large.html()
 
@@ -252,7 +252,7 @@ def test_names_of_metrics_are_text_only():
     named = bestcut.metrics.from_counts(
         lambda tp, fp, fn, tn: tp / (tp + fp + fn), name=HOSTILE, zero_division=0.0
     )
-    text = make_report(P, named, also=["f1"]).html()
+    text = make_report(P, named, others=["f1"]).html()
     found = Page(text)
     assert sum(tag == "script" for tag, _ in found.tags) == 5
     assert found.texts["h1", None] == f"The best cut for {HOSTILE}"
@@ -342,8 +342,10 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path):
 def test_wrong_arguments_are_refused():
     with pytest.raises(bestcut.InvalidProbabilityError, match=r"y_proba\[1\] = 1\.5"):
         make_report([0.5, 1.5])
-    with pytest.raises(TypeError, match=r"`also` must be a list of metrics; got 'f1'"):
-        make_report(P, also="f1")
+    with pytest.raises(
+        TypeError, match=r"`others` must be a list of metrics; got 'f1'"
+    ):
+        make_report(P, others="f1")
     with pytest.raises(TypeError, match="`title` must be a string; got int"):
         make_report(P, title=3)
     with pytest.raises(TypeError, match="`source` must be a string; got NoneType"):
@@ -351,7 +353,7 @@ def test_wrong_arguments_are_refused():
     with pytest.raises(ValueError, match="`metric` 'f3x' is not known"):
         make_report(P, "f3x")
     with pytest.raises(bestcut.SolverMismatchError, match="ranking principle"):
-        make_report(P, also=[from_expression("fp - tp")])
+        make_report(P, others=[from_expression("fp - tp")])
 
 
 def test_a_missing_package_is_named(monkeypatch):
@@ -366,7 +368,7 @@ def test_a_missing_package_is_named(monkeypatch):
 def test_the_metric_of_the_decision_is_not_shown_twice():
     worth = bestcut.metrics.LinearUtility(tp=80, fp=-10, name="euro")
     p = np.random.default_rng(0).beta(0.3, 3, 80)
-    page = make_report(p, worth, worth=worth, also=()).html()
+    page = make_report(p, worth, worth=worth, others=()).html()
     assert page.count("<dt>Expected euro</dt>") == 1
-    page = make_report(p, "f1", worth=worth, also=()).html()
+    page = make_report(p, "f1", worth=worth, others=()).html()
     assert page.count("<dt>Expected euro</dt>") == 1

@@ -9,7 +9,7 @@ pytest.importorskip("vl_convert")
 
 import bestcut
 from bestcut.metrics import LinearUtility
-from bestcut.report import _truth, _words, make_report
+from bestcut.report import _truth, _words, compute_report, make_report
 from report.test_report import HOSTILE, LARGE, Page, flagged
 
 P = np.random.default_rng(0).beta(0.4, 2, 80)
@@ -22,7 +22,7 @@ EURO = LinearUtility(tp=80, fp=-10, name="euro")
 
 @pytest.mark.parametrize("p", [P, LARGE], ids=["small", "large"])
 def test_precision_recall_and_worth_are_those_of_the_library(p):
-    report = make_report(p, also=[], worth=EURO)
+    report = make_report(p, others=[], worth=EURO)
     assert [one.metric.name for one in report.beside] == ["precision", "recall", "euro"]
     best = report.scores[0].best
     for i in {*range(0, report.cuts.n_positive.size, 7), best, report.cuts.half}:
@@ -43,7 +43,7 @@ def test_precision_recall_and_worth_are_those_of_the_library(p):
 def test_precision_of_draws_is_that_of_the_library():
     rng = np.random.default_rng(2)
     p = bestcut.UncertainProbabilities(rng.beta(0.4, 2, (20, 30)))
-    report = make_report(p, also=[], worth=EURO)
+    report = make_report(p, others=[], worth=EURO)
     order = p._draws.order()
     for i in range(0, 31, 5):
         labels = np.zeros(30, dtype=bool)
@@ -57,7 +57,7 @@ def test_precision_of_draws_is_that_of_the_library():
 
 
 def test_a_line_between_the_cuts_is_as_near_as_is_said():
-    report = make_report(LARGE, "f1", also=["mcc", "accuracy"], worth=EURO)
+    report = make_report(LARGE, "f1", others=["mcc", "accuracy"], worth=EURO)
     for one in (*report.scores, *report.beside):
         curve = bestcut.decide(LARGE, one.metric).curve
         k, sizes = curve.n_positive, report.cuts.n_positive
@@ -69,11 +69,11 @@ def test_a_line_between_the_cuts_is_as_near_as_is_said():
 
 
 def test_the_worth_is_on_the_page():
-    page = make_report(P, also=[], worth=EURO).html()
+    page = make_report(P, others=[], worth=EURO).html()
     assert "<dt>Expected euro</dt>" in page
     assert Page(page).numbers["beside"][2]["label"] == "euro"
     named = LinearUtility(tp=1, name=HOSTILE)
-    found = Page(make_report(P, also=[], worth=named).html())
+    found = Page(make_report(P, others=[], worth=named).html())
     assert sum(tag == "script" for tag, _ in found.tags) == 5
 
 
@@ -102,7 +102,7 @@ def test_the_best_cuts_are_those_of_decide(given, drawn):
     p = P[:40]
     if drawn:
         p = bestcut.UncertainProbabilities([p, np.clip(p * 1.1, 0, 1)])
-    report = make_report(p, "f1", also=["mcc"], **given)
+    report = make_report(p, "f1", others=["mcc"], **given)
     for one in report.scores:
         decision = bestcut.decide(p, one.metric, **given)
         assert report.cuts.n_positive[one.best] == decision.n_positive
@@ -111,7 +111,7 @@ def test_the_best_cuts_are_those_of_decide(given, drawn):
 
 @pytest.mark.parametrize("given", CONDITIONS.values(), ids=CONDITIONS)
 def test_it_is_said_which_cuts_are_allowed(given):
-    report = make_report(P, also=[], **given)
+    report = make_report(P, others=[], **given)
     most = given.get("max_positives", P.size)
     for k in range(0, P.size + 1, 3):
         labels = flagged(P, k)
@@ -132,7 +132,7 @@ def test_it_is_said_which_cuts_are_allowed(given):
 def test_conditions_are_said_in_words():
     report = make_report(
         P,
-        also=[],
+        others=[],
         max_positives=1200,
         at_least={"precision": [0.2, bestcut.goals.Certain(0.1, probability=0.95)]},
     )
@@ -140,14 +140,14 @@ def test_conditions_are_said_in_words():
         "At most 1,200 cases may be flagged. The expected Precision must be at "
         "least 0.2. Precision must be at least 0.1 with a probability of 95%."
     )
-    one = make_report(P, also=[], max_positives=1)
+    one = make_report(P, others=[], max_positives=1)
     assert "At most 1 case may be flagged." in one.html()
     assert "Cuts on a grey background do not satisfy the conditions." in one.html()
-    assert "grey background" not in make_report(P, also=[]).html()
+    assert "grey background" not in make_report(P, others=[]).html()
 
 
 def test_a_threshold_of_a_half_that_is_not_allowed_is_said_to_be():
-    report = make_report([0.9, 0.8, 0.7, 0.1], max_positives=1, also=[])
+    report = make_report([0.9, 0.8, 0.7, 0.1], max_positives=1, others=[])
     said = _words.comparison(report.cuts, report.scores[0], "F1")
     assert said.endswith("It does not satisfy the conditions.")
 
@@ -163,7 +163,7 @@ def test_conditions_that_nothing_satisfies_are_refused():
 
 
 def test_realised_scores_are_those_of_the_labels():
-    report = make_report(P, "f1", also=["mcc"], worth=EURO, y_true=LABELS.astype(int))
+    report = make_report(P, "f1", others=["mcc"], worth=EURO, y_true=LABELS.astype(int))
     truth = report.truth
     for i, k in enumerate(report.cuts.n_positive.tolist()):
         labels = flagged(P, k)
@@ -184,12 +184,12 @@ def test_realised_scores_are_those_of_the_labels():
 
 
 def test_ties_are_flagged_in_the_order_of_the_input():
-    report = make_report([0.5] * 4, also=[], y_true=[1, 0, 1, 0])
+    report = make_report([0.5] * 4, others=[], y_true=[1, 0, 1, 0])
     assert report.truth.cells[0].tolist() == [0, 1, 1, 2, 2]
 
 
 def test_the_page_says_what_the_labels_gave():
-    report = make_report(P, also=[], y_true=LABELS)
+    report = make_report(P, others=[], y_true=LABELS)
     page = report.html()
     found, i = Page(page), report.scores[0].best
     assert "What the labels say" in page
@@ -199,7 +199,7 @@ def test_the_page_says_what_the_labels_gave():
     np.testing.assert_allclose(shown, report.truth.scores[0], rtol=1e-11)
     assert found.numbers["truth"] == report.truth.cells.tolist()
     assert "; realised 0." in report.summary()
-    without = make_report(P, also=[])
+    without = make_report(P, others=[])
     assert "What the labels say" not in without.html()
     assert "realised" not in without.summary()
     assert Page(without.html()).numbers["truth"] is None
@@ -215,22 +215,22 @@ def test_one_case_is_said_to_be_one():
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_labels_that_are_all_the_same_are_taken(label):
-    report = make_report(P, also=["mcc"], y_true=[label] * 80)
+    report = make_report(P, others=["mcc"], y_true=[label] * 80)
     assert not report.truth.check.fits
     assert Page(report.html()).numbers["n"] == 80
 
 
 def test_labels_of_draws_are_checked_unless_they_are_many(monkeypatch):
     p = bestcut.UncertainProbabilities([P, np.clip(P * 1.1, 0, 1)])
-    assert make_report(p, also=[], y_true=LABELS).truth.check is not None
+    assert make_report(p, others=[], y_true=LABELS).truth.check is not None
     monkeypatch.setattr(_truth, "MOST_CHECKED", 79)
-    report = make_report(p, also=[], y_true=LABELS)
+    report = make_report(p, others=[], y_true=LABELS)
     assert report.truth.check is None
     assert "was not checked" in report.html()
 
 
 def test_no_labels_of_no_cases():
-    report = make_report([], also=[], y_true=[])
+    report = make_report([], others=[], y_true=[])
     assert report.truth.cells.tolist() == [[0]] * 4
     assert "There are no labels to check." in report.html()
 
@@ -249,17 +249,19 @@ def test_what_is_no_label_is_refused(labels, message):
 
 def test_every_case_is_in_one_bar_of_the_histogram():
     for p in (P, LARGE, np.array([0.0, 1.0]), np.full(3, 0.25)):
-        bars = make_report(p, also=[]).histogram
+        bars = make_report(p, others=[]).histogram
         assert sum(count for _, _, count in bars) == p.size
         assert bars[0][0] <= p.min() <= p.max() <= bars[-1][1]
         for (_, end, _), (start, _, _) in pairwise(bars):
             assert end == start
-    assert make_report([], also=[]).histogram == []
+    assert make_report([], others=[]).histogram == []
 
 
 def test_steps_are_told():
     told = []
-    make_report(P, also=["mcc"], y_true=LABELS, on_step=lambda *step: told.append(step))
+    compute_report(
+        P, others=["mcc"], y_true=LABELS, on_step=lambda *step: told.append(step)
+    )
     assert [done for _, done, _ in told] == list(range(len(told)))
     assert {total for _, _, total in told} == {len(told)}
     assert told[0][0] == "Deciding"

@@ -135,7 +135,8 @@ def test_a_metric_without_the_ranking_principle_is_refused_with_a_way_out():
     assert 'solver="exhaustive"' in str(info.value)
     decision = bestcut.decide([0.9, 0.2], metric, solver="exhaustive")
     assert decision.labels.tolist() == [False, True]
-    assert decision.threshold == 0.2
+    assert decision.threshold is None  # which no threshold makes
+    assert "threshold none" in repr(decision)
     with pytest.raises(bestcut.SolverMismatchError, match="n is 30 here"):
         bestcut.decide(np.full(30, 0.5), metric)
 

@@ -4,6 +4,7 @@ import numpy as np
 
 import bestcut
 from bestcut.streams import ScoreSummary
+from helpers import assert_threshold
 
 KINDS = {
     "spread": lambda rng, n: rng.beta(0.3, 3, n),
@@ -44,7 +45,7 @@ def assert_as_good(p, metric, **bounds):
     """The cut equals the sweep's in value, and everything it says is true."""
     swept = bestcut.decide(p, metric, solver="sweep", **bounds)
     bracket, cut = streamed(p, metric, **bounds)
-    labels = cut.labels(p)
+    labels = cut.predict(p)
     own = bestcut.expected_score(p, labels, metric)
     case = f"{cut!r} of {bracket!r}, sweep {swept!r}"
     assert labels.sum() == cut.n_positive, case
@@ -58,8 +59,4 @@ def assert_as_good(p, metric, **bounds):
         slack = 1e-12 * max(1.0, abs(rough))
         assert bracket.lower_bound - slack <= rough <= bracket.upper_bound + slack, case
     assert bracket.low <= cut.threshold <= bracket.high or cut.n_positive == 0, case
-    if cut.n_positive:
-        assert cut.threshold == p[labels].min(), case
-        assert cut.n_tied == np.sum(p[labels] == cut.threshold), case
-    else:
-        assert cut.threshold == np.inf, case
+    assert_threshold(p, cut)

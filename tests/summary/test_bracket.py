@@ -110,15 +110,16 @@ def test_any_split_and_order_gives_the_same_cut():
 def test_a_tie_across_chunks():
     p = np.array([0.9, 0.3, 0.3, 0.1, 0.3, 0.3, 0.05, 0.3] * 30)
     _, cut = streamed(p, "f1", chunks=7, max_positives=80)
-    assert 0 < cut.n_tied < np.sum(p == cut.threshold)
+    taken, there = cut.n_tied
+    assert 0 < taken < there == np.sum(p == cut.threshold)
     labels, seen = [], 0
     for chunk in np.array_split(p, 7):
-        labels.append(cut.labels(chunk, tied_before=seen))
+        labels.append(cut.predict(chunk, tied_before=seen))
         seen += int(np.sum(chunk == cut.threshold))
-    assert np.array_equal(np.concatenate(labels), cut.labels(p))
-    assert cut.labels(p).sum() == cut.n_positive
+    assert np.array_equal(np.concatenate(labels), cut.predict(p))
+    assert cut.predict(p).sum() == cut.n_positive
     tied = np.flatnonzero(p == cut.threshold)
-    assert np.array_equal(cut.labels(p)[tied], np.arange(tied.size) < cut.n_tied)
+    assert np.array_equal(cut.predict(p)[tied], np.arange(tied.size) < taken)
 
 
 @pytest.mark.parametrize("name", ["mcc", *map(slow, ("f1", "jaccard", "gmean"))])
@@ -133,7 +134,7 @@ def test_multiplicities_stand_for_repeated_scores(name):
     assert cut.expected_score == pytest.approx(
         swept.expected_score, abs=cut.error + swept.error
     )
-    assert cut.labels(p).sum() == cut.n_positive
+    assert cut.predict(p).sum() == cut.n_positive
 
 
 def test_custom_metrics():
@@ -182,12 +183,12 @@ def test_metrics_without_the_principle_are_refused():
 def test_law_and_confusion_matrix_of_a_cut():
     p = np.random.default_rng(5).beta(0.3, 3, 30_000)
     _, cut = streamed(p, "f1", chunks=4)
-    direct = bestcut.score_distribution(p, cut.labels(p), "f1")
+    direct = bestcut.score_distribution(p, cut.predict(p), "f1")
     law = cut.distribution()
     assert law.mean == pytest.approx(direct.mean, abs=1e-13)
     assert law.std == pytest.approx(direct.std, rel=1e-9)
     assert law.interval(0.9) == pytest.approx(direct.interval(0.9), abs=1e-12)
-    matrix = bestcut.expected_confusion(p, cut.labels(p)).matrix
+    matrix = bestcut.expected_confusion(p, cut.predict(p)).matrix
     assert np.allclose(cut.confusion().matrix, matrix, rtol=1e-13)
     travelled = pickle.loads(pickle.dumps(cut))
     assert travelled.distribution().interval(0.9) == law.interval(0.9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from bestcut._tables import check_order
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import (
     check_finite_scores,
+    check_kind,
     check_labels,
+    check_matrix,
     check_option,
     check_random_state,
     check_whole_number,
@@ -40,6 +43,11 @@ _METHODS = {
 }
 _NAMES = tuple(_METHODS)  # their order is part of the stored form
 _PROBABILITY, _ANY = 0, 1  # kinds of scores; part of the stored form
+_KINDS = ("probabilities", "any")  # what they are in plain Python
+_FIELDS = (
+    *("knots", "values", "kind", "method", "score_range"),
+    *("n_labelled", "n_positive"),
+)
 _LOWEST, _HIGHEST = -750.0, 40.0  # beyond the logit of every float inside (0, 1)
 _LARGEST = 1e150  # so that squares are numbers
 
@@ -305,6 +313,81 @@ class Calibration:
         True
         """
         return cls(**_parts(data))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the calibration as plain Python, for JSON.
+
+        Returns
+        -------
+        dict
+            What `from_dict` reads. `to_bytes` is smaller.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> told = bestcut.calibrate([0, 1], [0.2, 0.7], n_draws=2).to_dict()
+        >>> told["n_labelled"], told["score_range"]
+        (2, [0.2, 0.7])
+        """
+        return {
+            "knots": self.knots.tolist(),
+            "values": self.values.tolist(),
+            "kind": _KINDS[self._kind],
+            "n_labelled": self.n_labelled,
+            "n_positive": self.n_positive,
+            "method": self.method,
+            "score_range": list(self.score_range),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Calibration:
+        """Return the calibration of which `to_dict` made plain Python.
+
+        Parameters
+        ----------
+        data : mapping
+            What `to_dict` returned, perhaps by way of JSON.
+
+        Returns
+        -------
+        Calibration
+            The same maps.
+
+        Raises
+        ------
+        ValueError
+            If something is missing from `data`, or it is no calibration.
+        TypeError
+            If `data` is not a mapping.
+
+        Examples
+        --------
+        >>> import json
+        >>> import bestcut
+        >>> calibration = bestcut.calibrate([0, 1], [0.2, 0.7])
+        >>> stored = json.dumps(calibration.to_dict())
+        >>> again = bestcut.Calibration.from_dict(json.loads(stored))
+        >>> again.to_bytes() == calibration.to_bytes()
+        True
+        """
+        check_kind(data, Mapping, name="data", called="a mapping")
+        for name in _FIELDS:
+            if name not in data:
+                raise errors.not_in_dict(name, cls.__name__)
+        values = check_matrix(data["values"], name="data['values']")
+        if data["kind"] not in _KINDS or data["method"] not in _NAMES:
+            reason = "it has another kind of scores, or another method"
+            raise errors.unreadable_calibration(reason)
+        made = cls(
+            knots=check_finite_scores(data["knots"], name="data['knots']"),
+            values=values,
+            kind=_KINDS.index(data["kind"]),
+            n_labelled=int(data["n_labelled"]),
+            n_positive=int(data["n_positive"]),
+            method=data["method"],
+            score_range=tuple(data["score_range"]),
+        )
+        return cls.from_bytes(made.to_bytes())  # which refuses what none can hold
 
     def __repr__(self) -> str:
         low, high = self.score_range

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._results import Result
 from bestcut._tables import check_order, like
+from bestcut._thresholds import threshold_of
 from bestcut._types import BoolArray, CountArray, FloatArray
 from bestcut._validation import (
     check_finite_scores,
@@ -31,7 +33,7 @@ _WIDTH = 79
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Guarantee:
+class Guarantee(Result):
     """The largest set of new rows that satisfies conditions with some probability.
 
     Attributes
@@ -39,11 +41,15 @@ class Guarantee:
     labels : ndarray of bool, shape (n,), or Series
         Which of the new rows are in the set, in the order of the input; none if nothing
         can be certified. A Series of pandas or polars gives one, with its index and its
-        name; an array is read-only.
-    threshold : float
-        Smallest score in the set; inf if it is empty.
+        name. You may write to them; the promise stays about the set as it was found.
+    n : int
+        How many new rows there are.
     n_positive : int
-        How many rows are in the set.
+        How many of them are in the set.
+    threshold : float
+        Rows whose score is at least this are in the set; inf if it is empty. It lies
+        halfway between the smallest score in the set and the next smaller one of the
+        new rows, and is the smallest itself if all are in the set.
     certified : bool
         Whether the conditions are promised for `labels`.
     at_least : dict of str to float
@@ -82,20 +88,22 @@ class Guarantee:
     """
 
     labels: Any
-    threshold: float
+    n: int
     n_positive: int
+    threshold: float
     certified: bool
     at_least: dict[str, float]
     lower: dict[str, float]
     probability: float
     n_labelled: int
+    _decided: BoolArray = field(repr=False)
     _pool: Pool = field(repr=False)
     _conditions: _Conditions = field(repr=False)
 
     @cached_property
     def labels_needed(self) -> int | None:
         """About how many labels would have been enough, computed on first use."""
-        if self.certified or not len(self.labels):
+        if self.certified or not self.n:
             return None
         return _labels_needed(self._pool, 1.0 - self.probability, self._conditions)
 
@@ -141,14 +149,14 @@ class Guarantee:
             which = f"score >= {self.threshold:.6g}" if self.n_positive else "none"
             return (
                 f"{asked} in this batch, with probability {self.probability:g}, for "
-                f"{self.n_positive} of {len(self.labels)} rows ({which}); "
+                f"{self.n_positive} of {self.n} rows ({which}); "
                 f"from {self.n_labelled} labels."
             )
         refusal = (
-            f"{asked} in a batch of {len(self.labels)} cannot be certified with "
+            f"{asked} in a batch of {self.n} cannot be certified with "
             f"{self.n_labelled} labels at probability {self.probability:g}."
         )
-        if not len(self.labels):
+        if not self.n:
             return f"{refusal} There are no new rows."
         if self.labels_needed is None:
             return (
@@ -161,6 +169,25 @@ class Guarantee:
             "same shares of positives along the ranking; with few labels this is a "
             "guess."
         )
+
+    def _plain(self) -> dict[str, Any]:
+        computed = {"labels_needed": self.labels_needed, "verdict": self.verdict}
+        return super()._plain() | {"labels": self._decided} | computed
+
+    def _facts(self) -> list[tuple[str, str]]:
+        held = [
+            (f"{name} >= {asked:g}", f"at least {self.lower[name]:.6g}")
+            for name, asked in self.at_least.items()
+            if self.certified
+        ]
+        return [
+            ("verdict", self.verdict),
+            ("positive", f"{self.n_positive} of {self.n}"),
+            ("threshold", f"{self.threshold:.6g}"),
+            *held,
+            ("probability", f"{self.probability:g}"),
+            ("labels", str(self.n_labelled)),
+        ]
 
     def __repr__(self) -> str:
         return "\n".join(textwrap.wrap(f"Guarantee: {self.verdict}", _WIDTH))
@@ -277,18 +304,19 @@ def guarantee(
     size = int(pool.fresh[enough].max(initial=0))
     # The first set with these new rows: the others add only rows that have labels.
     j = int(np.searchsorted(pool.fresh, size))
-    threshold = float(pool.scores[j - 1]) + 0.0 if size else np.inf  # no negative zero
-    labels = fresh >= threshold
-    labels.flags.writeable = False
+    labels = fresh >= (pool.scores[j - 1] if size else np.inf)
+    least = float(fresh[labels].min(initial=np.inf))
     return Guarantee(
-        labels=like(new_scores, labels),
-        threshold=threshold,
+        labels=like(new_scores, labels.copy()),
+        n=fresh.size,
         n_positive=size,
+        threshold=threshold_of(fresh, size, least).value + 0.0,  # no negative zero
         certified=bool(enough.any()),
         at_least=conditions.asked(),
         lower=conditions.lower(pool, bounds, size) if enough.any() else {},
         probability=float(probability),
         n_labelled=truth.size,
+        _decided=labels,
         _pool=pool,
         _conditions=conditions,
     )

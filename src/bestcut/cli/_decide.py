@@ -230,7 +230,7 @@ def decide(
             "metric": chosen,
             "name": name,
             "progress": False if is_terminal(place) else None,  # not among the rows
-            "describe": lambda found: facts_of_one(found, found.rows, labelled),
+            "describe": lambda found: facts_of_one(found, labelled),
         }
         facts = _decide_all(source, place, target, asked, settings, labelled)
         place = None  # it is written

@@ -16,7 +16,7 @@ def demo() -> None:
     one = bestcut.decide(p, "f1")
     print_text("40 synthetic card payments, each with its probability of fraud.")
     print_text(f"{p.sum():.1f} frauds are expected. The best cut for F1:")
-    print_facts(facts_of_one(one, p.size), one.metric, as_json=False, err=False)
+    print_facts(facts_of_one(one), one.metric, as_json=False, err=False)
     half = p >= 0.5
     print_text(
         f"A threshold of 0.5 would flag {int(half.sum())} payments, with an expected "

@@ -36,15 +36,14 @@ _CONVOLVED = 10_000  # the distribution of a mean of so many scores takes a few 
 
 
 def facts_of_one(
-    one: bestcut.Decision | bestcut.FileDecision,
-    rows: int,
+    one: bestcut.Decision | bestcut.streams.Cut,
     labelled: Labelled | None = None,
 ) -> dict[str, Any]:
     """Return the facts to print about one decision."""
     score = one.distribution()
     facts: dict[str, Any] = {
         "metric": one.metric.name,
-        "rows": rows,
+        "rows": one.n,
         "positive": one.n_positive,
         **_cut(one),
         "expected_score": one.expected_score,
@@ -56,7 +55,7 @@ def facts_of_one(
     low, high = one.bounds
     if low > 0:
         facts["min_positives"] = low
-    if high < rows:
+    if high < one.n:
         facts["max_positives"] = high
     if one.goal != Mean():
         facts["goal"] = one.goal.describe(one.metric)
@@ -77,11 +76,11 @@ def facts_of_one(
     return facts
 
 
-def _cut(one: bestcut.Decision | bestcut.FileDecision) -> dict[str, Any]:
+def _cut(one: bestcut.Decision | bestcut.streams.Cut) -> dict[str, Any]:
     """Return the lowest probability predicted positive, and the score behind it."""
     if one.threshold is None:
         return {"ranked_by": "expected gain"}
-    lowest = getattr(one, "score_threshold", None)
+    lowest = one.score_threshold if isinstance(one, bestcut.streams.Cut) else None
     made = {} if lowest is None else {"score_threshold": finite_or_none(lowest)}
     return {"threshold": finite_or_none(one.threshold), **made}
 

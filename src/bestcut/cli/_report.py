@@ -102,7 +102,7 @@ def report(
         --max-positives 500 --worth '80*tp - 10*fp' -o report.html
     """
     try:
-        from bestcut.report import ALSO, make_report
+        from bestcut.report import OTHERS, Conditions, compute_report
     except ImportError as error:
         raise Problem.of(error) from None
     refuse_input_as_output(file, output)
@@ -113,7 +113,10 @@ def report(
     decided_by = context.get_parameter_source("metric")
     if worth is not None and decided_by is ParameterSource.DEFAULT:
         metric = worth
-    given: dict[str, Any] = {"source": f"{name}, column {proba}"}
+    given: dict[str, Any] = {
+        "source": f"{name}, column {proba}",
+        "calibration": None,
+    }
     with steps(False if is_terminal(output) else None) as step:  # not in the page
         step("Reading", None)
         if labelled is None:
@@ -124,14 +127,14 @@ def report(
             given["calibration"] = labelled.calibration
             given["labelled"] = (labelled.labels, labelled.scores)
         labels = None if label is None else source.labels(label, "--label")
-        made = make_report(
+        made = compute_report(
             p,
             metric,
-            also=[metric_of(name) for name in ALSO] if also is None else also,
+            others=[metric_of(name) for name in OTHERS] if also is None else also,
             title=title,
-            at_least=conditions_of(at_least),
-            at_most=conditions_of(at_most),
-            max_positives=max_positives,
+            conditions=Conditions(
+                conditions_of(at_least), conditions_of(at_most), max_positives
+            ),
             worth=worth,
             y_true=labels,
             on_step=lambda what, done, steps: step(what, steps)(done),

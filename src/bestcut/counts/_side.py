@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bestcut._caches import Lean
 from bestcut._types import EPS, FloatArray
 from bestcut.counts._moments import LEAST_VARIANCE, cumulant_matrix, features
 from bestcut.counts._rules import NODE_COUNTS
@@ -68,7 +69,7 @@ class Side(Protocol):
         """Return the sums of so many features."""
 
 
-class ListedSide:
+class ListedSide(Lean):
     """A group whose probabilities are all at hand, in any order."""
 
     def __init__(self, eta: FloatArray) -> None:

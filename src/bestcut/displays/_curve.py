@@ -248,7 +248,7 @@ class ExpectedScoreDisplay:
         )
 
     def _draw_band(self, decision: Decision, level: float) -> None:
-        n, k = len(decision.labels), decision.n_positive
+        n, k = decision.n, decision.n_positive
         some = np.linspace(0, n, min(n + 1, _BAND_POINTS)).astype(np.intp)
         cuts = np.unique(np.append(some, k))
         ends = [_intervals(decision, cut, level) for cut in cuts.tolist()]
@@ -272,7 +272,7 @@ class ExpectedScoreDisplay:
         curve = decision.curve
         if curve.threshold is None:  # no cut of probabilities is on this curve
             return
-        there = int(np.count_nonzero(curve.threshold[1:] >= threshold))
+        there = int(np.count_nonzero(decision._eta >= threshold))
         # Larger than the point of the best cut, which may be at the same place.
         self.ax_.plot(
             there,

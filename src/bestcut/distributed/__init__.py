@@ -13,9 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bestcut import _errors as errors
-from bestcut.distributed._passes import DistributedCut
 
-__all__ = ["DistributedCut"]
+__all__: list[str] = []
 
 if not TYPE_CHECKING:
 

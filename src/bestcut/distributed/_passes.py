@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, NamedTuple, Protocol
 
@@ -30,51 +30,6 @@ class Step(Protocol):
 
     def __call__(self, chunks: Iterable[FloatArray], partition: int) -> Any:
         """Return the answer for one partition, whose scores come in chunks."""
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class DistributedCut(Cut):
-    """The best cut of a collection, and what travelled to find it.
-
-    It is a `bestcut.streams.Cut` that knows more.
-
-    Attributes
-    ----------
-    partitions : int
-        How many partitions were read.
-    summary_bytes : int
-        How many bytes of summaries reached the driver in the first pass.
-    bracket_bytes : int
-        How many bytes of scores reached the driver in the second pass, with what the
-        choice among the tied may take.
-    n_at_threshold : int
-        How many probabilities equal the threshold; `n_tied` of them are positive.
-
-    See Also
-    --------
-    bestcut.distributed.dask.decide : Returns one, on dask.
-    bestcut.distributed.spark.decide : Returns one, on Spark.
-    bestcut.streams.Cut : The cut itself, with its methods.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> from bestcut.distributed.dask import decide
-    >>> labels, cut = decide(da.from_array([0.7, 0.1, 0.4, 0.35], chunks=2))
-    >>> cut.partitions, cut.n_positive, cut.n_at_threshold
-    (2, 3, 1)
-    """
-
-    partitions: int
-    summary_bytes: int
-    bracket_bytes: int
-    n_at_threshold: int
-
-    def __repr__(self) -> str:
-        return (
-            f"Distributed{super().__repr__()[:-1]}, {self.partitions} partitions, "
-            f"{self.summary_bytes + self.bracket_bytes} bytes to the driver)"
-        )
 
 
 class Offender(NamedTuple):
@@ -194,7 +149,7 @@ def find_cut(
     *,
     what: str,
     keep: str,
-) -> DistributedCut:
+) -> Cut:
     """Find the best cut by two runs over all partitions.
 
     Parameters
@@ -227,11 +182,9 @@ def find_cut(
         cut = bracket.refine(gathered.scores, gathered.counts)
     except ValueError as error:  # these are not the scores that were summed up
         raise errors.changed_between(keep) from error
-    at_threshold = gathered.counts[gathered.scores == cut.threshold]
-    return DistributedCut(
-        **{field.name: getattr(cut, field.name) for field in fields(cut)},
+    return replace(
+        cut,
         partitions=summarised.partitions,
         summary_bytes=sum(answer.nbytes for answer in answers),
         bracket_bytes=sum(answer.nbytes for answer in found),
-        n_at_threshold=int(at_threshold.sum()),
     )

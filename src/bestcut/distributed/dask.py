@@ -26,13 +26,13 @@ from bestcut._types import FloatArray
 from bestcut.distributed._checks import check_by, check_columns, check_new_column
 from bestcut.distributed._groups import FACTS, Rule
 from bestcut.distributed._passes import (
-    DistributedCut,
     Step,
     check_question,
     find_cut,
     merge,
 )
 from bestcut.metrics import Metric
+from bestcut.summary import Cut
 
 __all__ = ["decide", "decide_each"]
 
@@ -49,7 +49,7 @@ def decide(
     name: str = "decision",
     min_positives: int = 0,
     max_positives: int | None = None,
-) -> tuple[Any, DistributedCut]:
+) -> tuple[Any, Cut]:
     """Choose the labels that maximise the expected metric over all partitions.
 
     Parameters
@@ -70,7 +70,7 @@ def decide(
     labelled : dask array, Series or DataFrame
         For an array or a Series, the labels; for a DataFrame, the same rows with one
         more column. Dask computes it later, when it is needed.
-    cut : DistributedCut
+    cut : bestcut.streams.Cut
         The threshold, the expected score and so on, and how much data was moved.
 
     Raises
@@ -186,14 +186,15 @@ def _floats(chunk: Any) -> FloatArray:
     return np.asarray(chunk, dtype=np.float64)
 
 
-def _labels(scores: Any, cut: DistributedCut) -> Any:
+def _labels(scores: Any, cut: Cut) -> Any:
     """Return the labels, to be computed by dask.
 
     The rank among the tied is dask's own cumulative sum, not a number counted before:
     it is right whatever the optimiser does to the partitions.
     """
     p = scores.astype(np.float64)
-    if cut.n_tied == cut.n_at_threshold:
+    taken, there = cut.n_tied
+    if not there:
         return p >= cut.threshold
     tied = p == cut.threshold
     if isinstance(p, da.Array):
@@ -201,7 +202,7 @@ def _labels(scores: Any, cut: DistributedCut) -> Any:
         rank = da.cumsum(tied, axis=0, method="blelloch")
     else:
         rank = tied.astype(np.int64).cumsum()
-    return (p > cut.threshold) | (tied & (rank <= cut.n_tied))
+    return (p > cut.threshold) | (tied & (rank <= taken))
 
 
 def decide_each(

@@ -32,7 +32,6 @@ from bestcut._types import FloatArray
 from bestcut.distributed._checks import check_by, check_columns, check_new_column
 from bestcut.distributed._groups import FACTS, Rule
 from bestcut.distributed._passes import (
-    DistributedCut,
     Gather,
     Step,
     check_question,
@@ -40,6 +39,7 @@ from bestcut.distributed._passes import (
     merge,
 )
 from bestcut.metrics import Metric
+from bestcut.summary import Cut
 
 __all__ = ["decide", "decide_each"]
 
@@ -60,7 +60,7 @@ def decide(
     name: str = "decision",
     min_positives: int = 0,
     max_positives: int | None = None,
-) -> tuple[Any, DistributedCut]:
+) -> tuple[Any, Cut]:
     """Choose the labels that maximise the expected metric over all rows.
 
     Parameters
@@ -80,7 +80,7 @@ def decide(
     -------
     labelled : Spark DataFrame
         The same rows with one more column. Spark computes it later, when it is needed.
-    cut : DistributedCut
+    cut : bestcut.streams.Cut
         The threshold, the expected score and so on, and how much data was moved.
 
     Raises
@@ -110,7 +110,7 @@ def decide(
 
     Rows of Spark have no order. If the cut falls inside a tie, the tied rows with the
     smallest ``xxhash64`` over all columns are positive. These are the same rows however
-    the rows are distributed, and exactly ``cut.n_tied`` of them, even when a part is
+    the rows are distributed, and exactly ``cut.n_tied[0]`` of them, even when a part is
     computed again. If rows that are equal in all columns must be distinguished, one
     task counts them.
 
@@ -211,15 +211,14 @@ def _blocks(batches: Iterable[Any]) -> Iterator[FloatArray]:
         yield np.concatenate(held)
 
 
-def _labelled(
-    collection: Any, score: Any, cut: DistributedCut, name: str
-) -> tuple[Any, DistributedCut]:
+def _labelled(collection: Any, score: Any, cut: Cut, name: str) -> tuple[Any, Cut]:
     """Return the rows with their labels, to be computed by Spark."""
-    if cut.n_tied == cut.n_at_threshold:
+    taken, there = cut.n_tied
+    if not there:
         return collection.select("*", (score >= cut.threshold).alias(name)), cut
     tied, key = score == cut.threshold, _row_hash(collection)
-    last = _last_taken(collection.where(tied), key, cut.n_tied)
-    cut = replace(cut, bracket_bytes=cut.bracket_bytes + last.nbytes)
+    last = _last_taken(collection.where(tied), key, taken)
+    cut = replace(cut, bracket_bytes=(cut.bracket_bytes or 0) + last.nbytes)
     label = ((score > cut.threshold) | (tied & (key <= last.key))).alias(name)
     if last.rank == last.size:
         return collection.select("*", label), cut

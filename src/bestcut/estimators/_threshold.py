@@ -38,7 +38,7 @@ def best_threshold(p: FloatArray, decide_within: DecideWithin) -> float:
     cut = _untied(p, decide_within, 0, p.size).threshold
     assert cut is not None  # a metric of counts has one
     below = p[p < cut].max(initial=-np.inf)
-    return threshold_between(below, cut, 0.5)
+    return threshold_between(below, p[p >= cut].min(initial=np.inf), 0.5)
 
 
 def _untied(

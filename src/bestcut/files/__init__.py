@@ -5,6 +5,5 @@
 
 from bestcut._errors import FileError
 from bestcut.files._decide import decide_file
-from bestcut.files._decision import FileDecision
 
-__all__ = ["FileDecision", "FileError", "decide_file"]
+__all__ = ["FileError", "decide_file"]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from bestcut._errors import package_missing
 from bestcut._validation import check_bounds, check_kind
 from bestcut.calibration import Calibration
-from bestcut.files._decision import FileDecision
 from bestcut.goals import Certain, Goal, Mean, check_goal
 from bestcut.metrics import Metric, get
 from bestcut.solvers import select_solver
+from bestcut.summary import Cut
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +40,7 @@ def decide_file(
     format: str | None = None,
     progress: bool | None = None,
     limits: Mapping[str, int] | None = None,
-) -> FileDecision:
+) -> Cut:
     r"""Add the decisions with the best expected metric to a file of any size.
 
     The rows are read in batches and are never all in memory. The scores are read twice
@@ -82,8 +82,8 @@ def decide_file(
 
     Returns
     -------
-    FileDecision
-        With ``rows``, ``n_positive``, ``threshold``, ``n_tied``, ``expected_score``,
+    Cut
+        With ``n``, ``n_positive``, ``threshold``, ``n_tied``, ``expected_score``,
         ``error``, ``score_threshold``, ``distribution()`` and ``confusion()``.
 
     Raises
@@ -108,7 +108,7 @@ def decide_file(
     --------
     bestcut.decide : The same for a batch in memory.
     bestcut.streams.ScoreSummary : The same for a stream, in two passes of your own.
-    bestcut.FileDecision : What is returned.
+    bestcut.streams.Cut : What is returned.
 
     Notes
     -----
@@ -202,5 +202,5 @@ def decide_file(
     return made
 
 
-def _itself(found: FileDecision) -> FileDecision:
+def _itself(found: Cut) -> Cut:
     return found

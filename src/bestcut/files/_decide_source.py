@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,12 +16,11 @@ import numpy as np
 from bestcut._decide import decide
 from bestcut._errors import quoted, readable
 from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
-from bestcut._validation import check_bounds
 from bestcut._writing import writing
 from bestcut.calibration import Calibration
 from bestcut.files._columns import probabilities, scores as any_scores
 from bestcut.files._copy import Marks, copy_rows
-from bestcut.files._decision import FileDecision, decision_in_memory, decision_of
+from bestcut.files._decision import cut_in_memory
 from bestcut.files._progress import Advance, Step, no_step, steps
 from bestcut.files._source import Batch, Source
 from bestcut.goals import Goal
@@ -43,7 +43,7 @@ def decide_source(
     max_positives: int | None,
     name: str,
     progress: bool | None,
-    describe: Callable[[FileDecision], T],
+    describe: Callable[[Cut], T],
 ) -> T:
     """Decide for the rows of a source, and write them with the decisions.
 
@@ -68,8 +68,7 @@ def decide_source(
         source.check_new(name)
     with steps(progress) as step:
         cut = find_cut(source, proba, metric, min_positives, max_positives, step)
-        bounds = check_bounds(min_positives, max_positives, cut.n)
-        description = describe(decision_of(cut, bounds, output))
+        description = describe(replace(cut, output=output))
         write_marks(source, output, kind, name, _marks_of_cut(cut, proba), step)
     return description
 
@@ -83,7 +82,7 @@ def decide_held(
     metric: AnyMetric,
     name: str,
     progress: bool | None,
-    describe: Callable[[FileDecision], T],
+    describe: Callable[[Cut], T],
     calibration: Calibration | None,
     warn: Callable[[str], None],
     goal: Goal,
@@ -113,9 +112,8 @@ def decide_held(
         scores, p = _held(source, proba, calibration, warn, step)
         step("Deciding", None)
         one = decide(p, metric, goal=goal, at_least=at_least, at_most=at_most, **bounds)
-        mean = p.mean if isinstance(p, UncertainProbabilities) else p
         given = None if calibration is None else scores
-        description = describe(decision_in_memory(one, mean, given, output))
+        description = describe(cut_in_memory(one, given, output))
         write_labels(source, output, kind, name, one.labels, step)
     return description
 
@@ -239,7 +237,7 @@ def _marks_of_cut(cut: Cut, proba: str) -> Marks:
     def marks(source: Source, batch: Batch) -> BoolArray:
         nonlocal tied
         scores = probabilities(batch.column(proba), source.where, batch.before)
-        labels: BoolArray = cut.labels(scores, tied_before=tied)
+        labels: BoolArray = cut.predict(scores, tied_before=tied)
         tied += int(np.count_nonzero(scores == cut.threshold))
         return labels
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from bestcut._validation import check_finite_real, check_share
 from bestcut.metrics import Metric
@@ -68,8 +71,9 @@ class Condition:
     wanted : float or Certain
         Its least expected value, or its least value and with which probability; for a
         loss the largest.
-    reached : float
-        The expected value, or the probability.
+    reached : float or ndarray
+        The expected value, or the probability; of `bestcut.Decisions`, an array with
+        one for each problem.
     asked : float
         The least value of `reached`; the largest for the expected value of a loss.
     direction : str
@@ -92,7 +96,7 @@ class Condition:
 
     metric: Metric
     wanted: float | Certain
-    reached: float
+    reached: Any
 
     @property
     def asked(self) -> float:
@@ -111,8 +115,8 @@ class Condition:
     def falls_short(self) -> bool:
         """Whether `reached` is not what was asked, be it by rounding only."""
         if self.direction == "at most":
-            return self.reached > self.asked
-        return self.reached < self.asked
+            return bool(np.any(self.reached > self.asked))
+        return bool(np.any(self.reached < self.asked))
 
     def describe(self) -> str:
         """Return what `reached` is, in words.
@@ -135,7 +139,10 @@ class Condition:
         str
             Such as "0.766667 (at least 0.7)".
         """
-        return f"{self.reached:.6g} ({self.direction} {self.asked:g})"
+        every = " in each problem" if np.ndim(self.reached) else ""
+        worst = np.min if self.direction == "at least" else np.max
+        reached = worst(self.reached) if np.size(self.reached) else float("nan")
+        return f"{reached:.6g} ({self.direction} {self.asked:g}){every}"
 
     def __repr__(self) -> str:
         return f"{self.describe()} {self.shown()}"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
+from bestcut.goals import Certain, condition_of
 from bestcut.many._counts import LARGEST_TABLES, count_laws
 from bestcut.many._laws import law_error, values_at_cut
 from bestcut.metrics import Metric
@@ -67,6 +68,13 @@ class PredictionSet:
                 out[i] = Moments(float(a), float(b), error)
         return out
 
+    def reached(self, metric: Metric, wanted: float | Certain) -> FloatArray:
+        """Return what every problem reaches of a condition."""
+        if isinstance(wanted, Certain):
+            ones = map(self.one, range(self.sizes.size))
+            return np.array([condition_of(x, metric, wanted).reached for x in ones])
+        return np.array([x.mean for x in self.each(metric)])
+
     def moments(self, metric: Metric) -> Moments:
         """Return the moments of the mean score; problems are independent."""
         each = self.each(metric)
@@ -96,10 +104,10 @@ class PredictionSet:
         """Draw mean scores."""
         total = np.zeros(size)
         for i in range(self.sizes.size):
-            total += self._one(i).sample(metric, size, rng)
+            total += self.one(i).sample(metric, size, rng)
         return np.asarray(total / self.sizes.size)
 
-    def _one(self, i: int) -> Prediction:
+    def one(self, i: int) -> Prediction:
         """Return the prediction for one problem."""
         size, end = int(self.sizes[i]), int(self._ends[i])
         n = size if self.total is None else self.total
@@ -113,7 +121,7 @@ class PredictionSet:
     def _large(self) -> Iterator[tuple[int, Prediction]]:
         """Yield the problems that are too large for tables of all pairs of counts."""
         for i in np.flatnonzero(self.sizes > LARGEST_TABLES).tolist():
-            yield i, self._one(i)
+            yield i, self.one(i)
 
     def _by_cut(
         self, metric: Metric

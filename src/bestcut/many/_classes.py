@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bestcut._types import FloatArray, IndexArray
@@ -51,6 +53,10 @@ class DrawnClasses:
         self.mean, self.error = mean, error
         self.draws, self.seed = draws, seed
         self._known: dict[Metric, FloatArray] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what cannot be computed again."""
+        return self.__dict__ | {"_known": {}}
 
     def moments(self, metric: Metric) -> Moments:
         """Return the exact mean, and the standard deviation of the draws."""

@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._caches import Lean
 from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
+from bestcut.goals import Certain, condition_of
 from bestcut.many._average import GridLaw, PredictionSet, grid_atoms, grid_sum, on_grid
 from bestcut.metrics import Metric
 from bestcut.scores import (
@@ -31,7 +33,7 @@ from bestcut.uncertain import UncertainProbabilities, interleaved
 _COMBINATIONS = 1024  # of draws of independent columns that are all taken
 
 
-class DrawnMatrix:
+class DrawnMatrix(Lean):
     """Draws of the probabilities of each column.
 
     Attributes
@@ -129,6 +131,10 @@ class DrawnSets:
         self.n_draws = cells.n_draws
         self._known: dict[Metric, list[GridLaw]] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what cannot be computed again."""
+        return self.__dict__ | {"_known": {}}
+
     def in_draw(self, b: int) -> PredictionSet:
         """Return the predictions as they are in one draw."""
         one = self.cells._draws.only(np.array([b]))
@@ -137,6 +143,17 @@ class DrawnSets:
     def at_mean(self) -> PredictionSet:
         """Return the predictions as they are with the mean probabilities."""
         return PredictionSet(self.cells.mean, self.labels, self.sizes)
+
+    def reached(self, metric: Metric, wanted: float | Certain) -> FloatArray:
+        """Return what every problem reaches of a condition."""
+        ones = map(self.one, range(self.sizes.size))
+        return np.array([condition_of(x, metric, wanted).reached for x in ones])
+
+    def one(self, i: int) -> MixedPrediction:
+        """Return the prediction for one problem."""
+        end = int(self.sizes[: i + 1].sum())
+        here = slice(end - int(self.sizes[i]), end)
+        return MixedPrediction.of_labels(self.cells._taken(here), self.labels[here])
 
     def moments(self, metric: Metric) -> Moments:
         """Return the moments of the mean score."""

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from bestcut import _errors as errors
 from bestcut._decide import Decision, Wanted, as_arguments, check_floors, decide
 from bestcut._errors import InfeasibleError
-from bestcut._tables import check_order, like
+from bestcut._tables import check_order, library_of, like
+from bestcut._thresholds import halfway
 from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
 from bestcut._validation import (
     check_bounds_of_each,
@@ -178,14 +179,16 @@ def decide_each(
     if hasattr(y_proba, "tocsr"):
         return _decide_sparse(y_proba, axis, task, bounds, threads)
     _refuse_uneven(y_proba)
-    matrix = check_matrix(positive_columns(y_proba))
+    matrix = check_matrix(positive_columns(y_proba), refusal=errors.not_many_problems)
     problems = EqualRows(matrix if axis == 1 else matrix.T)
     limits = check_bounds_of_each(*bounds, problems.sizes.size)
     solved = _decide(problems, task, limits, threads, _by_place(axis))
     labels = problems.labels
     predictions = PredictionSet.of_rows(problems.p, labels)
-    labels = like(y_proba, labels if axis == 1 else labels.T)
-    return solved.decisions(labels, task, bounds, predictions, axis)
+    labels = labels if axis == 1 else labels.T
+    return solved.decisions(
+        labels, task, bounds, predictions, limits, axis, like_=y_proba
+    )
 
 
 def _refuse_uneven(y_proba: Any) -> None:
@@ -251,7 +254,7 @@ def _decide_rows(
     elif drawn:
         raise errors.one_problem_of_draws()
     else:
-        p = check_matrix(y_proba)
+        p = check_matrix(y_proba, refusal=errors.not_many_problems)
         count = p.shape[1 - axis]
         member_of = np.indices(p.shape)[1 - axis].ravel()
         limits = check_bounds_of_each(*bounds, count)
@@ -269,10 +272,13 @@ def _decide_rows(
         if drawn
         else PredictionSet(p.ravel()[order], in_order, sizes)
     )
+    labels = found.labels.reshape(p.shape)
     return Decisions(
-        labels=like(y_proba, found.labels.reshape(p.shape)),
+        labels=like(y_proba, labels.copy()),
+        n=sizes,
         n_positive=found.n_positive,
         threshold=None,
+        n_tied=np.zeros((sizes.size, 2), dtype=np.int64),
         expected_score=found.expected_score,
         error=error,
         gap=np.zeros(error.size),
@@ -280,7 +286,11 @@ def _decide_rows(
         metric=utility,
         goal=_MEAN,
         goal_value=found.expected_score,
+        bounds=within(limits, sizes),
         groups=names,
+        _decided=labels,
+        _floors={},
+        _library=library_of(y_proba),
         _predictions=predictions,
         _problems=axis if names is None else member_of,
         _allowed=allowed_in_words(*bounds),
@@ -305,7 +315,14 @@ def _decide_groups(
     labels[order] = problems.labels
     predictions = PredictionSet(problems.p, problems.labels, problems.sizes)
     return solved.decisions(
-        like(y_proba, labels), task, bounds, predictions, member_of, names
+        labels,
+        task,
+        bounds,
+        predictions,
+        limits,
+        member_of,
+        like_=y_proba,
+        groups=names,
     )
 
 
@@ -327,9 +344,11 @@ def _decide_drawn_groups(
     labels[order] = in_order
     predictions = DrawnSets(p._taken(order), in_order, sizes)
     return Decisions(
-        labels=labels,
+        labels=labels.copy(),
+        n=sizes,
         n_positive=found.numbers("n_positive", np.int64),
         threshold=found.numbers("threshold"),
+        n_tied=found.numbers("n_tied", np.int64).reshape(-1, 2),
         expected_score=found.numbers("expected_score"),
         error=found.numbers("error"),
         gap=found.numbers("gap"),
@@ -337,11 +356,23 @@ def _decide_drawn_groups(
         metric=task.metric,
         goal=task.goal,
         goal_value=found.numbers("goal_value"),
+        bounds=within(limits, sizes),
         groups=names,
+        _decided=labels,
+        _floors=task.floors,
+        _library=None,
         _predictions=predictions,
         _problems=member_of,
         _allowed=allowed_in_words(*bounds),
     )
+
+
+def within(
+    limits: tuple[CountArray, CountArray], sizes: CountArray
+) -> tuple[CountArray, CountArray]:
+    """Return the bounds of each problem, which has so many instances."""
+    low, high = limits
+    return np.minimum(low, sizes), np.minimum(high, sizes)
 
 
 class _Facts(NamedTuple):
@@ -350,6 +381,7 @@ class _Facts(NamedTuple):
     labels: BoolArray
     n_positive: int
     threshold: float
+    n_tied: tuple[int, int]
     expected_score: float
     error: float
     gap: float
@@ -436,7 +468,7 @@ def _decide_sparse(
     predictions = PredictionSet(p, problems.labels, problems.sizes, problems.total)
     matrix.data = problems.labels.copy()
     matrix.eliminate_zeros()
-    return solved.decisions(matrix, task, bounds, predictions, axis)
+    return solved.decisions(matrix, task, bounds, predictions, limits, axis)
 
 
 def _decide(
@@ -470,8 +502,8 @@ def _decide(
             k, metric = found.n_positive, task.metric
             rounding = exchange_allowance(solved.scope, n, k, metric)
             found = found._replace(gap=found.gap + rounding)
-        threshold = solved.note(block.which, found, eta)
-        rows.keep(block.which, _labels(p, found.n_positive, threshold))
+        least = solved.note(block.which, found, eta, sizes, n)
+        rows.keep(block.which, _labels(p, found.n_positive, least))
 
     blocks = (
         blocks_of(rows, task.metric, task.floors)
@@ -509,7 +541,9 @@ def _refuse_unmet(
             raise errors.infeasible_problem(
                 called(i), i, refusal, unmet.size, solved.n_positive.size
             ) from None
-        solved.note(np.array([i]), _Found.of([one]), np.sort(p)[::-1, None])
+        whole = np.array([p.size])
+        eta = np.sort(p)[::-1, None]
+        solved.note(np.array([i]), _Found.of([one]), eta, whole, whole)
         rows.keep(np.array([i]), one.labels[None, :size])
 
 
@@ -554,20 +588,46 @@ class _Answers:
         self.scope = scope  # what gaps hold for
         self.n_positive = np.zeros(count, dtype=np.int64)
         self.threshold = np.full(count, np.inf)
+        self.n_tied = np.zeros((count, 2), dtype=np.int64)
         self.expected_score = np.zeros(count)
         self.error = np.zeros(count)
         self.gap = np.zeros(count)
         self.goal_value = np.zeros(count)
 
-    def note(self, at: IndexArray, found: _Found, eta: FloatArray) -> FloatArray:
-        """Keep what was found, and return the thresholds."""
-        last = np.maximum(found.n_positive - 1, 0)
-        if eta.shape[0]:
-            smallest = np.take_along_axis(eta, last[None], 0)[0]
-            self.threshold[at] = np.where(found.n_positive > 0, smallest, np.inf)
+    def note(
+        self,
+        at: IndexArray,
+        found: _Found,
+        eta: FloatArray,
+        sizes: CountArray,
+        n: CountArray,
+    ) -> FloatArray:
+        """Keep what was found, and return the smallest probability that is positive.
+
+        `eta` has a problem in each column, of which the first `sizes` are probabilities
+        and the rest of its `n` instances have probability 0.
+        """
+        k = found.n_positive
         self.n_positive[at], self.expected_score[at] = found[:2]
         self.error[at], self.gap[at], self.goal_value[at] = found[2:]
-        return self.threshold[at]
+        least = np.full(k.size, np.inf)
+        if not eta.shape[0]:
+            return least
+        some = k > 0
+        least[some] = np.take_along_axis(eta, np.maximum(k - 1, 0)[None], 0)[0][some]
+        following = np.minimum(k, eta.shape[0] - 1)[None]
+        below = np.take_along_axis(eta, following, 0)[0]
+        below = np.where(k < sizes, below, np.where(k < n, 0.0, -np.inf))
+        self.threshold[at] = halfway(below, least)
+        tied = np.flatnonzero(some & (below == least))
+        if tied.size:
+            place = np.arange(eta.shape[0])[:, None]
+            equal = (eta[:, tied] == least[tied]) & (place < sizes[tied])
+            beyond = np.where(least[tied] == 0.0, (n - sizes)[tied], 0)
+            taken = np.count_nonzero(equal & (place < k[tied]), axis=0)
+            there = np.count_nonzero(equal, axis=0) + beyond
+            self.n_tied[at[tied]] = np.stack([taken, there], axis=1)
+        return least
 
     def decisions(
         self,
@@ -575,13 +635,20 @@ class _Answers:
         task: Task,
         bounds: tuple[Any, Any],
         predictions: PredictionSet,
+        limits: tuple[CountArray, CountArray],
         problems: int | IndexArray,
+        *,
+        like_: Any = None,
         groups: NDArray[Any] | None = None,
     ) -> Decisions:
+        """Return what was decided, with labels in the form of `like_`."""
+        sizes, total = predictions.sizes, predictions.total
         return Decisions(
-            labels=labels,
+            labels=like(like_, labels.copy()),
+            n=sizes if total is None else np.full(sizes.size, total),
             n_positive=self.n_positive,
             threshold=self.threshold,
+            n_tied=self.n_tied,
             expected_score=self.expected_score,
             error=self.error,
             gap=self.gap,
@@ -589,7 +656,11 @@ class _Answers:
             metric=task.metric,
             goal=task.goal,
             goal_value=self.goal_value,
+            bounds=within(limits, sizes),
             groups=groups,
+            _decided=labels,
+            _floors=task.floors,
+            _library=library_of(like_),
             _predictions=predictions,
             _problems=problems,
             _allowed=allowed_in_words(*bounds),
@@ -650,12 +721,12 @@ def _each_by_itself(
     return _Found.of(found)
 
 
-def _labels(p: FloatArray, k: IndexArray, threshold: FloatArray) -> BoolArray:
+def _labels(p: FloatArray, k: IndexArray, least: FloatArray) -> BoolArray:
     """Return the k largest of each row; among ties, the earliest."""
-    labels: BoolArray = p >= threshold[:, None]
+    labels: BoolArray = p >= least[:, None]
     tied = np.flatnonzero(np.count_nonzero(labels, axis=1) > k)
     if tied.size:
-        equal = p[tied] == threshold[tied, None]
+        equal = p[tied] == least[tied, None]
         above = np.count_nonzero(labels[tied] & ~equal, axis=1)
         surplus = np.cumsum(equal, axis=1) > (k[tied] - above)[:, None]
         labels[tied] &= ~(equal & surplus)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
+from bestcut._results import plain
 from bestcut._tables import like, rows_like
 from bestcut._types import FloatArray, IndexArray
+from bestcut._validation import check_finite_scores, check_kind
 from bestcut.many._entries import Entries
 from bestcut.many._matrix import as_sparse, check_rows, entries_of
 from bestcut.many._row_choice import Budgets, chosen
@@ -53,6 +56,72 @@ class RowRule:
     cost: FloatArray
     per_row: tuple[int, int]
     classes: NDArray[Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule as plain Python, for JSON.
+
+        Returns
+        -------
+        dict
+            ``slope``, ``cost``, ``per_row`` and ``classes``, as lists.
+
+        Examples
+        --------
+        >>> from bestcut import multilabel
+        >>> decision = multilabel.decide([[0.5, 0.2]], average="macro", per_row=1)
+        >>> decision.rule().to_dict()["per_row"]
+        [1, 1]
+        """
+        return {
+            "slope": plain(self.slope),
+            "cost": plain(self.cost),
+            "per_row": list(self.per_row),
+            "classes": plain(self.classes),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RowRule:
+        """Return the rule of which `to_dict` made plain Python.
+
+        Parameters
+        ----------
+        data : mapping
+            What `to_dict` returned, perhaps by way of JSON.
+
+        Returns
+        -------
+        RowRule
+            The same rule.
+
+        Raises
+        ------
+        ValueError
+            If something is missing from `data`, or its lists differ in length.
+        TypeError
+            If `data` is not a mapping.
+
+        Examples
+        --------
+        >>> import json
+        >>> import bestcut
+        >>> from bestcut import multiclass
+        >>> P = [[0.6, 0.3, 0.1], [0.5, 0.2, 0.3], [0.5, 0.4, 0.1], [0.9, 0.1, 0.0]]
+        >>> rule = multiclass.decide(P, classes=["cat", "dog", "owl"]).rule()
+        >>> again = bestcut.RowRule.from_dict(json.loads(json.dumps(rule.to_dict())))
+        >>> again([[0.5, 0.1, 0.4]]).tolist()
+        ['owl']
+        """
+        check_kind(data, Mapping, name="data", called="a mapping")
+        for name in ("slope", "cost", "per_row", "classes"):
+            if name not in data:
+                raise errors.not_in_dict(name, cls.__name__)
+        slope, cost = (_column(data[name], name) for name in ("slope", "cost"))
+        classes = None if data["classes"] is None else np.asarray(data["classes"])
+        for name, array in (("cost", cost), ("classes", classes)):
+            if array is not None and array.shape != slope.shape:
+                raise errors.wrong_length(name, slope.size, array.shape)
+        least, most = data["per_row"]
+        return cls(slope, cost, (int(least), int(most)), classes)
 
     def __call__(self, y_proba: Any) -> Any:
         """Decide new rows.
@@ -101,6 +170,11 @@ class RowRule:
             worth[group.p == 0.0] = -np.inf
             out.append(chosen(worth, budgets.of(group.rows)))
         return out
+
+
+def _column(values: Any, name: str) -> FloatArray:
+    """Return a column of numbers that plain Python held."""
+    return check_finite_scores(values, name=f"data['{name}']")
 
 
 def first_columns(entries: Entries, labels: list[Any]) -> IndexArray:

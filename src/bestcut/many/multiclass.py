@@ -7,16 +7,17 @@ mean of the scores of all classes, each class against the rest.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut import _errors as errors
+from bestcut import _errors as errors, _extras as extras
+from bestcut._results import Result
 from bestcut._tables import check_order, rows_like
-from bestcut._types import EPS, CountArray, FloatArray
+from bestcut._types import EPS, CountArray, FloatArray, IndexArray
 from bestcut._validation import check_option
 from bestcut.many._assignment import Problem
 from bestcut.many._budgets import check_class_weights, extra_worth
@@ -32,25 +33,30 @@ from bestcut.search import gap_in_words
 
 __all__ = [
     "MulticlassDecision",
-    "RowRule",
     "decide",
     "expected_score",
     "score_distribution",
 ]
 
 _AVERAGES = ("macro", "micro")
+_SHOWN = 30  # classes in a notebook
 _SUM = 1e-6  # how far the sum of a row may be from 1, for float32
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class MulticlassDecision:
+class MulticlassDecision(Result):
     """The class of each row, with the best expected average score.
 
     Attributes
     ----------
     labels : ndarray of shape (rows,), or Series
         The class of each row: its index, or its name from `classes`. A DataFrame of
-        pandas or polars gives a Series, with its index.
+        pandas or polars gives a Series, with its index. You may write to them; whatever
+        else is said here stays about the classes as they were decided.
+    n : int
+        How many rows there are.
+    n_positive : ndarray of int, shape (classes,)
+        How many rows are given each class.
     expected_score : float
         Expected average metric of `labels`, plus the part that `also` adds.
     error : float
@@ -64,12 +70,12 @@ class MulticlassDecision:
         `bestcut.Decision`.
     each : ndarray of float, shape (classes,)
         Expected metric of each class against the rest.
-    n_positive : ndarray of int, shape (classes,)
-        How many rows are given each class.
     metric : Metric
         What was maximised (a loss: minimised).
     average : str
         The average that was asked for, ``"macro"`` or ``"micro"``.
+    also : dict or None
+        What else was asked for, as `bestcut.multiclass.decide` takes it.
     classes : ndarray
         The names of the classes.
 
@@ -91,15 +97,18 @@ class MulticlassDecision:
     """
 
     labels: Any
+    n: int
+    n_positive: CountArray
     expected_score: float
     error: float
     gap: float
     gap_scope: str
     each: FloatArray
-    n_positive: CountArray
     metric: Metric
     average: str
+    also: Mapping[str, float] | None
     classes: NDArray[Any]
+    _decided: NDArray[Any] = field(repr=False)
     _rule: RowRule = field(repr=False)
     _source: Any = field(repr=False)
     _share: FloatArray = field(repr=False)  # of each class in the average
@@ -117,8 +126,13 @@ class MulticlassDecision:
         """
         return self._rule
 
-    def distribution(self) -> ScoreDistribution:
+    def distribution(self, metric: str | Metric | None = None) -> ScoreDistribution:
         """Return the distribution of the average score.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            Another metric than the one the classes were chosen for.
 
         Returns
         -------
@@ -143,10 +157,69 @@ class MulticlassDecision:
                 "rely on an interval.",
                 stacklevel=2,
             )
-        return ScoreDistribution(self._source, self.metric)
+        source, chosen = self._source, self.metric if metric is None else get(metric)
+        if chosen is not self.metric and isinstance(source, DrawnClasses):
+            source = _drawn(source.p, source.chosen, source.share, chosen)
+        return ScoreDistribution(source, chosen)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the expected score of each class. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        bestcut.displays.ClassScoresDisplay
+            What was drawn, with its axes as ``ax_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> from bestcut import multiclass
+        >>> P = [[0.6, 0.3, 0.1], [0.5, 0.2, 0.3], [0.5, 0.4, 0.1], [0.9, 0.1, 0.0]]
+        >>> display = multiclass.decide(P, classes=["cat", "dog", "owl"]).plot()
+        >>> display.ax_.get_xlabel()
+        'Expected F1'
+        """
+        return extras.load("displays").ClassScoresDisplay.from_decision(self, ax=ax)
+
+    def _plain(self) -> dict[str, Any]:
+        return super()._plain() | {"labels": self._decided}
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = [
+            (f"expected {self.average} score", f"{self.expected_score:.6g}"),
+            ("metric", self.metric.name),
+            ("rows", str(self.n)),
+            *self._class_facts(),
+            ("numerical error", f"{self.error:.1e}"),
+            ("gap", gap_in_words(self.gap, self.gap_scope).removeprefix("gap ")),
+        ]
+        if self.also is not None:
+            facts.insert(
+                1, ("with", ", ".join(f"{w:g} {x}" for x, w in self.also.items()))
+            )
+        return facts
+
+    def _class_facts(self) -> Iterator[tuple[str, str]]:
+        """Yield each class with its rows and its score; of many, the first ones."""
+        names, rows = self.classes.tolist(), self.n_positive.tolist()
+        macro = self.average == "macro"
+        for j in range(min(len(names), _SHOWN)):
+            score = f", expected {self.metric.name} {self.each[j]:.6g}" if macro else ""
+            yield f"class {names[j]}", f"{rows[j]} rows{score}"
+        if len(names) > _SHOWN:
+            yield "and", f"{len(names) - _SHOWN} classes more"
 
     def realised(self, y_true: Any) -> float:
-        """Return what `labels` scored, once it is known what they should have been.
+        """Return what the labels as decided scored, once the true ones are known.
 
         Parameters
         ----------
@@ -173,9 +246,9 @@ class MulticlassDecision:
         >>> round(decision.realised(["cat", "owl", "cat", "cat"]), 3)
         0.6
         """
-        rows, count = len(self.labels), self.classes.size
+        rows, count = self.n, self.classes.size
         truth = _check_predictions(y_true, self.classes, rows, name="y_true")
-        taken = _check_predictions(self.labels, self.classes, rows)
+        taken = _check_predictions(self._decided, self.classes, rows)
         right = taken[truth == taken]
         if self.average == "micro":
             return float(self.metric(right.size, rows, rows, rows * count))
@@ -188,7 +261,7 @@ class MulticlassDecision:
     def __repr__(self) -> str:
         return (
             f"MulticlassDecision({self.average} {self.metric.name}: "
-            f"{len(self.labels)} rows, {self.classes.size} classes, expected score "
+            f"{self.n} rows, {self.classes.size} classes, expected score "
             f"{self.expected_score:.6g} [error {self.error:.1e}, "
             f"{gap_in_words(self.gap, self.gap_scope)}])"
         )
@@ -289,17 +362,20 @@ def decide(
     error = float(share @ found.error) + 8 * EPS * abs(expected)
     return MulticlassDecision(
         labels=rows_like(y_proba, names[column]),
+        n=rows,
+        n_positive=found.size.astype(np.int64),
         expected_score=expected + chosen.sign * hits,
         error=error,
         gap=found.gap,
         gap_scope=assignment_scope(chosen, rows, by_ranking=False),
         each=found.each,
-        n_positive=found.size.astype(np.int64),
         metric=chosen,
         average=kind,
+        also=None if also is None else dict(also),
         classes=names,
+        _decided=names[column],
         _rule=RowRule(found.slope, found.cost, (1, 1), names),
-        _source=DrawnClasses(_dense(given), column, share, expected, error),
+        _source=DrawnClasses(_dense(given).copy(), column, share, expected, error),
         _share=share,
         _hit=extra,
     )
@@ -442,6 +518,13 @@ def _source_of(
         if weights is not None:
             raise errors.only_for_macro(name="weights")
         return MicroClasses(p[np.arange(p.shape[0]), column], p.shape[1])
+    return _drawn(p, column, share, metric)
+
+
+def _drawn(
+    p: FloatArray, column: IndexArray, share: FloatArray, metric: Metric
+) -> DrawnClasses:
+    """Return where the scores of a choice of classes come from, with their mean."""
     each = [
         Prediction.of_labels(p[:, j], column == j).moments(metric)
         for j in range(p.shape[1])
@@ -464,15 +547,18 @@ def _decide_micro(
     ones = np.ones(count)
     return MulticlassDecision(
         labels=rows_like(like, names[column]),
+        n=rows,
+        n_positive=size.astype(np.int64),
         expected_score=moments.mean,
         error=moments.error,
         gap=4 * EPS * abs(moments.mean),
         gap_scope=assignment_scope(metric, rows * count, by_ranking=True),
         each=np.array([moments.mean]),
-        n_positive=size.astype(np.int64),
         metric=metric,
         average="micro",
+        also=None,
         classes=names,
+        _decided=names[column],
         _rule=RowRule(ones, np.zeros(count), (1, 1), names),
         _source=source,
         _share=ones / count,

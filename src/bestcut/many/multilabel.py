@@ -16,15 +16,17 @@ see `bestcut.decide_samples`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._results import Result
 from bestcut._tables import check_order, like
-from bestcut._types import EPS, FloatArray
+from bestcut._types import EPS, BoolArray, CountArray, FloatArray
 from bestcut._validation import (
     check_bounds_of_each,
     check_label_matrix,
@@ -37,19 +39,23 @@ from bestcut.many._assignment import Assignment, Problem
 from bestcut.many._average import PredictionSet
 from bestcut.many._budgets import check_class_weights, check_per_row, extra_worth
 from bestcut.many._drawn import DrawnMatrix, columns_of_draws
-from bestcut.many._each import ONE_BY_ONE, Task, decide_drawn, decide_each
+from bestcut.many._each import ONE_BY_ONE, Task, decide_drawn, decide_each, within
 from bestcut.many._matrix import check_rows, entries_of
 from bestcut.many._realised import realised_by_axis
 from bestcut.many._row_choice import Budgets
 from bestcut.many._rule import RowRule, labels_of
 from bestcut.many._scope import assignment_scope
 from bestcut.metrics import LinearUtility, Metric, get, require_ranking
-from bestcut.scores import MixedPrediction, Prediction, ScoreDistribution
+from bestcut.scores import (
+    MixedPrediction,
+    Prediction,
+    ScoreDistribution,
+    ScoreSource,
+)
 from bestcut.search import gap_in_words
 
 __all__ = [
     "MultilabelDecision",
-    "RowRule",
     "decide",
     "expected_score",
     "score_distribution",
@@ -60,14 +66,24 @@ _RIGHT = LinearUtility(tp=1.0)  # how many predicted labels are right
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class MultilabelDecision:
+class MultilabelDecision(Result):
     """The labels with the best expected average score.
 
     Attributes
     ----------
     labels : ndarray of bool, shape (rows, columns), sparse matrix or DataFrame
         The predictions. Sparse input gives sparse labels; a DataFrame of pandas or
-        polars gives one, with its index and names.
+        polars gives one, with its index and names. You may write to them; whatever else
+        is said here stays about the labels as they were decided.
+    n : int
+        How many rows there are.
+    n_positive : int
+        How many labels are given in all.
+    threshold : ndarray of float or None
+        The threshold of each problem: of each row, of each column, or of the whole; as
+        in `bestcut.Decisions`. None with `per_row`, where ``rule()`` decides new rows.
+    n_tied : ndarray of int, shape (problems, 2), or None
+        Where a cut splits a tie, as in `bestcut.Decisions`.
     expected_score : float
         Expected average metric of `labels`, plus the part that `also` adds.
     error : float
@@ -84,6 +100,11 @@ class MultilabelDecision:
         What was maximised (a loss: minimised).
     average : str
         The average that was asked for.
+    bounds : (int, int) or (ndarray of int, ndarray of int)
+        The least and the largest number of positives that was allowed: in each problem,
+        or with `per_row` in each row.
+    also : dict or None
+        What else was asked for, as `bestcut.multilabel.decide` takes it.
 
     See Also
     --------
@@ -99,6 +120,10 @@ class MultilabelDecision:
     """
 
     labels: Any
+    n: int
+    n_positive: int
+    threshold: FloatArray | None
+    n_tied: CountArray | None
     expected_score: float
     error: float
     gap: float
@@ -106,9 +131,43 @@ class MultilabelDecision:
     each: FloatArray
     metric: Metric
     average: str
+    bounds: tuple[Any, Any]
+    also: Mapping[str, float] | None
+    _decided: Any = field(repr=False)
+    _source: Callable[[], ScoreSource] | None = field(repr=False)
     _rule: RowRule | None = field(default=None, repr=False)
     _share: FloatArray | None = field(default=None, repr=False)  # of each column
     _hit: float = field(default=0.0, repr=False)  # what `also` adds for a right label
+
+    def distribution(self, metric: str | Metric | None = None) -> ScoreDistribution:
+        """Return the distribution of the average score.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            Another metric than the one the labels were chosen for.
+
+        Returns
+        -------
+        ScoreDistribution
+            As of `bestcut.multilabel.score_distribution`, without what `also` adds.
+
+        Raises
+        ------
+        ValueError
+            If the metric is not known, or the labels were decided for a weighted mean
+            or a sparse matrix.
+
+        Examples
+        --------
+        >>> from bestcut import multilabel
+        >>> multilabel.decide([[0.7, 0.2, 0.1], [0.3, 0.3, 0.05]] * 50).distribution()
+        F1 0.50, 90% between 0.43 and 0.56
+        """
+        if self._source is None:
+            raise errors.no_law_of_weights()
+        chosen = self.metric if metric is None else get(metric)
+        return ScoreDistribution(self._source(), chosen)
 
     def rule(self) -> RowRule:
         """Return the rule that decides new rows one by one; it needs `per_row`.
@@ -129,7 +188,7 @@ class MultilabelDecision:
         return self._rule
 
     def realised(self, y_true: Any) -> float:
-        """Return what `labels` scored, once it is known what they should have been.
+        """Return what the labels as decided scored, once the true ones are known.
 
         Parameters
         ----------
@@ -156,24 +215,37 @@ class MultilabelDecision:
         0.833
         """
         axis = {"samples": 1, "macro": 0, "micro": None}[self.average]
-        each = np.ravel(realised_by_axis(self.metric, y_true, self.labels, axis))
+        each = np.ravel(realised_by_axis(self.metric, y_true, self._decided, axis))
         if not each.size:
             return float("nan")
         average = float(np.average(each, weights=self._share))
-        right = float(realised_by_axis(_RIGHT, y_true, self.labels, None))
+        right = float(realised_by_axis(_RIGHT, y_true, self._decided, None))
         return average + self.metric.sign * self._hit * right
 
-    @property
-    def _n_positive(self) -> int:
-        labels = self.labels
-        sparse = hasattr(labels, "tocsr")
-        return int(labels.sum() if sparse else np.count_nonzero(np.asarray(labels)))
+    def _plain(self) -> dict[str, Any]:
+        return super()._plain() | {"labels": self._decided}
+
+    def _facts(self) -> list[tuple[str, str]]:
+        rows, columns = self._decided.shape
+        facts = [
+            (f"expected {self.average} score", f"{self.expected_score:.6g}"),
+            ("metric", self.metric.name),
+            ("rows", str(rows)),
+            ("columns", str(columns)),
+            ("positive", f"{self.n_positive} of {rows * columns}"),
+            ("numerical error", f"{self.error:.1e}"),
+            ("gap", gap_in_words(self.gap, self.gap_scope).removeprefix("gap ")),
+        ]
+        if self.also is not None:
+            added = ", ".join(f"{w:g} {name}" for name, w in self.also.items())
+            facts.insert(1, ("with", added))
+        return facts
 
     def __repr__(self) -> str:
-        rows, columns = self.labels.shape
+        rows, columns = self._decided.shape
         return (
             f"MultilabelDecision({self.average} {self.metric.name}: "
-            f"{rows} x {columns}, {self._n_positive} positive, expected score "
+            f"{rows} x {columns}, {self.n_positive} positive, expected score "
             f"{self.expected_score:.6g} [error {self.error:.1e}, "
             f"{gap_in_words(self.gap, self.gap_scope)}])"
         )
@@ -312,9 +384,30 @@ def decide(
     each = many.expected_score
     error, gap = (float(x.max(initial=0.0)) for x in (many.error, many.gap))
     expected = float(each.mean()) if each.size else float("nan")
-    labels = like(y_proba, many.labels.reshape(matrix.shape))
-    scope = many.gap_scope
-    return MultilabelDecision(labels, expected, error, gap, scope, each, chosen, kind)
+    labels = many.labels.reshape(matrix.shape)
+    sets = many._predictions
+    return MultilabelDecision(
+        labels=like(y_proba, labels.copy()),
+        n=matrix.shape[0],
+        n_positive=int(many.n_positive.sum()),
+        threshold=many.threshold,
+        n_tied=many.n_tied,
+        expected_score=expected,
+        error=error,
+        gap=gap,
+        gap_scope=many.gap_scope,
+        each=each,
+        metric=chosen,
+        average=kind,
+        bounds=many.bounds,
+        also=None,
+        _decided=labels,
+        _source=partial(sets.one, 0) if kind == "micro" else partial(_itself, sets),
+    )
+
+
+def _itself(source: ScoreSource) -> ScoreSource:
+    return source
 
 
 def _decide_rows(
@@ -348,8 +441,15 @@ def _decide_rows(
     expected = float(share @ found.each) if rows else float("nan")
     slope, cost = (np.broadcast_to(x, columns) for x in (found.slope, found.cost))
     labels = labels_of(columns_apart, entries.split(found.taken), given)
+    source = None
+    if isinstance(given, np.ndarray) and weights is None:
+        source = partial(_source_of, given.copy(), labels, average)
     return MultilabelDecision(
-        labels=like(y_proba, labels),
+        labels=like(y_proba, labels.copy()),
+        n=rows,
+        n_positive=int(found.size.sum()),
+        threshold=None,
+        n_tied=None,
         expected_score=expected + metric.sign * extra * float(found.hits.sum()),
         error=float(share @ found.error) + 8 * EPS * abs(expected),
         gap=_rounding(found) if by_ranking else found.gap,
@@ -357,6 +457,10 @@ def _decide_rows(
         each=found.each,
         metric=metric,
         average=average,
+        bounds=(low, high),
+        also=None if also is None else dict(also),
+        _decided=labels,
+        _source=source,
         _rule=RowRule(slope, cost, (low, high)),
         _share=share,
         _hit=extra,
@@ -392,9 +496,15 @@ def _decide_drawn(
     many = decide_drawn(problems, Task(metric), limits, threads)
     labels, each = many.labels(), many.numbers("expected_score")
     labels = labels.reshape(columns, rows).T if average == "macro" else labels
+    labels = labels.reshape(drawn.shape)
     error, gap = (float(many.numbers(x).max(initial=0.0)) for x in ("error", "gap"))
+    sizes = np.full(count, rows * columns // max(count, 1))
     return MultilabelDecision(
-        labels=labels.reshape(drawn.shape),
+        labels=labels.copy(),
+        n=rows,
+        n_positive=int(many.numbers("n_positive", np.int64).sum()),
+        threshold=many.numbers("threshold"),
+        n_tied=many.numbers("n_tied", np.int64).reshape(-1, 2),
         expected_score=float(each.mean()) if each.size else float("nan"),
         error=error,
         gap=gap,
@@ -402,7 +512,29 @@ def _decide_drawn(
         each=each,
         metric=metric,
         average=average,
+        bounds=within(limits, sizes),
+        also=None,
+        _decided=labels,
+        _source=partial(_source_of_draws, drawn, labels, average),
     )
+
+
+def _source_of_draws(
+    drawn: DrawnMatrix, labels: BoolArray, average: str
+) -> ScoreSource:
+    """Return where the scores of labels come from, for draws of probabilities."""
+    if average == "micro":
+        return MixedPrediction.of_labels(drawn.cells, labels.ravel())
+    return drawn.average(labels, of_rows=average == "samples")
+
+
+def _source_of(p: FloatArray, labels: BoolArray, average: str) -> ScoreSource:
+    """Return where the scores of labels come from."""
+    if average == "micro":
+        return Prediction.of_labels(p.ravel(), labels.ravel())
+    if average == "macro":
+        p, labels = p.T, labels.T
+    return PredictionSet.of_rows(p, labels)
 
 
 def expected_score(
@@ -522,23 +654,14 @@ def score_distribution(
     drawn = columns_of_draws(y_proba, shared=shared_draws)
     if drawn is not None:
         labels = check_label_matrix(y_pred, drawn.shape)
-        if kind == "micro":
-            all_ = MixedPrediction.of_labels(drawn.cells, labels.ravel())
-            return ScoreDistribution(all_, chosen)
         if kind == "samples" and drawn.shape[0] == 0:
             raise errors.nothing_to_average(drawn.shape)
-        mean = drawn.average(labels, of_rows=kind == "samples")
-        return ScoreDistribution(mean, chosen)
+        return ScoreDistribution(_source_of_draws(drawn, labels, kind), chosen)
     if hasattr(y_proba, "tocsr"):
         raise errors.sparse_predictions(type(y_proba).__name__)
     matrix = check_matrix(positive_columns(y_proba, name="y_proba"), name="y_proba")
     check_order(y_proba=y_proba, y_pred=y_pred)
     labels = check_label_matrix(y_pred, matrix.shape)
-    if kind == "micro":
-        whole = Prediction.of_labels(matrix.ravel(), labels.ravel())
-        return ScoreDistribution(whole, chosen)
-    if kind == "macro":
-        matrix, labels = matrix.T, labels.T
-    if matrix.shape[0] == 0:
+    if matrix.shape[1 if kind == "macro" else 0] == 0 and kind != "micro":
         raise errors.nothing_to_average(matrix.shape)
-    return ScoreDistribution(PredictionSet.of_rows(matrix, labels), chosen)
+    return ScoreDistribution(_source_of(matrix, labels, kind), chosen)

@@ -12,6 +12,13 @@ except ImportError as error:
         needed_by="bestcut.report", package="vl-convert-python", extra="report"
     ) from error
 
-from bestcut.report._report import ALSO, Report, make_report
+from bestcut.report._numbers import Conditions as Conditions
+from bestcut.report._report import (
+    OTHERS as OTHERS,
+    Report,
+    compute_report as compute_report,
+    make_report,
+)
 
-__all__ = ["ALSO", "Report", "make_report"]
+# What users import; the names above with `as` are for the command.
+__all__ = ["Report", "make_report"]

@@ -9,13 +9,13 @@ from itertools import count
 from typing import Any
 
 from bestcut import _errors as errors
+from bestcut._results import html_table
 from bestcut._tables import check_order
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import (
     check_kind,
     check_labels,
     check_probabilities,
-    check_scores,
 )
 from bestcut._writing import writing
 from bestcut.calibration import Calibration
@@ -36,7 +36,7 @@ from bestcut.report._page import page_of
 from bestcut.report._truth import Truth, truth_of
 from bestcut.uncertain import UncertainProbabilities
 
-ALSO = (
+OTHERS = (
     "f1",
     "f2",
     "f0.5",
@@ -46,6 +46,7 @@ ALSO = (
     "balanced_accuracy",
     "accuracy",
 )
+_NONE = Conditions()
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -155,12 +156,19 @@ class Report:
     def __repr__(self) -> str:
         return f"Report({self.summary()})"
 
+    def _repr_html_(self) -> str:
+        rows = [("title", self.title), ("summary", self.summary())]
+        if self.source:
+            rows.insert(1, ("source", self.source))
+        rows.append(("the page", "report.write('report.html') writes it"))
+        return html_table("bestcut Report", rows)
+
 
 def make_report(
     y_proba: Any,
     metric: str | Metric = "f1",
     *,
-    also: Sequence[str | Metric] = ALSO,
+    others: Sequence[str | Metric] = OTHERS,
     title: str | None = None,
     source: str = "",
     at_least: Mapping[str | Metric, Any] | None = None,
@@ -169,8 +177,6 @@ def make_report(
     worth: LinearUtility | None = None,
     y_true: Any = None,
     calibration: Calibration | None = None,
-    labelled: tuple[Any, Any] | None = None,
-    on_step: Callable[[str, int, int], None] | None = None,
 ) -> Report:
     """Compute what a report about a batch of probabilities shows.
 
@@ -181,7 +187,7 @@ def make_report(
         are taken to be independent given these.
     metric : str or Metric, default="f1"
         What the decision maximises.
-    also : sequence of str or Metric, optional
+    others : sequence of str or Metric, optional
         Other metrics that a reader may switch to. If several have the same name, the
         first is taken.
     title : str, optional
@@ -200,12 +206,6 @@ def make_report(
         expected ones, and whether the labels fit the probabilities.
     calibration : Calibration, optional
         The calibration that turned scores into `y_proba`; its maps are drawn.
-    labelled : tuple of array-like, optional
-        The labels and the scores, ``(y_true, scores)``, that `calibration` was learned
-        from; bins of them are drawn beside the maps.
-    on_step : callable, optional
-        Called at each step with its name, the number of steps done, and the number of
-        all steps.
 
     Returns
     -------
@@ -221,15 +221,14 @@ def make_report(
     InfeasibleError
         If no cut satisfies the conditions.
     ValueError
-        If a metric is not known, labels are not 0 and 1, or `labelled` is given without
-        `calibration`.
+        If a metric is not known, or labels are not 0 and 1.
     TypeError
         If an argument is of another kind, or `calibration` is given for probabilities
         that are not draws.
 
     See Also
     --------
-    bestcut.decide : The decision that the report shows.
+    bestcut.Decision : Its ``report()`` does the same for a decision at hand.
     bestcut.check_calibration : The check that the report shows.
     bestcut.displays.ExpectedScoreDisplay : The curve as a plot.
 
@@ -249,24 +248,66 @@ def make_report(
     Examples
     --------
     >>> from bestcut.report import make_report
-    >>> report = make_report([0.62, 0.48, 0.31, 0.31, 0.22, 0.09], also=["mcc"])
+    >>> report = make_report([0.62, 0.48, 0.31, 0.31, 0.22, 0.09], others=["mcc"])
     >>> report
     Report(4 of 6 flagged, expected F1 0.54, 90% between 0.00 and 0.86)
     >>> page = report.html()
     >>> page.startswith("<!doctype html>"), len(page) < 3e6
     (True, True)
     """
-    metrics = _different([metric, *_listed(also)])
+    return compute_report(
+        y_proba,
+        metric,
+        others=others,
+        title=title,
+        source=source,
+        conditions=Conditions(at_least, at_most, max_positives),
+        worth=worth,
+        y_true=y_true,
+        calibration=calibration,
+    )
+
+
+def compute_report(
+    y_proba: Any,
+    metric: str | Metric = "f1",
+    *,
+    others: Sequence[str | Metric] = OTHERS,
+    title: str | None = None,
+    source: str = "",
+    conditions: Conditions = _NONE,
+    worth: LinearUtility | None = None,
+    y_true: Any = None,
+    calibration: Calibration | None = None,
+    labelled: tuple[BoolArray, FloatArray] | None = None,
+    on_step: Callable[[str, int, int], None] | None = None,
+) -> Report:
+    """Do what `make_report` does, and what only the command asks for.
+
+    Parameters
+    ----------
+    y_proba, metric, others, title, source, conditions, worth, y_true, calibration
+        As for `make_report`.
+    labelled : tuple of ndarray, optional
+        The labels and the scores that `calibration` was learned from; bins of them are
+        drawn beside the maps.
+    on_step : callable, optional
+        Called at each step with its name, the number of steps done, and the number of
+        all steps.
+    """
+    metrics = _different([metric, *_listed(others)])
     for chosen in metrics:
         require_ranking(chosen, way_out="Choose another metric.")
     check_order(y_proba=y_proba, y_true=y_true)
     drawn = isinstance(y_proba, UncertainProbabilities)
     p: Any = y_proba if drawn else check_probabilities(y_proba)
-    pair = _check_calibration(calibration, labelled, drawn=drawn)
+    if calibration is not None:
+        check_kind(calibration, Calibration, name="calibration", called="a Calibration")
+        if not drawn:
+            raise errors.calibration_of_known()
     heading = f"The best cut for {metrics[0].label}" if title is None else title
     for name, text in (("title", heading), ("source", source)):
         check_kind(text, str, name=name, called="a string")
-    conditions = Conditions(at_least, at_most, max_positives)
     labels = None if y_true is None else check_labels(y_true, len(p), name="y_true")
     beside: list[Metric] = [PRECISION, RECALL]
     if worth is not None:
@@ -281,7 +322,7 @@ def make_report(
     if labels is not None:
         tell("Looking at the labels")
         truth = truth_of(p, labels, numbers)
-    maps = {} if calibration is None else maps_of(calibration, pair)
+    maps = {} if calibration is None else maps_of(calibration, labelled)
     return Report(
         heading,
         source,
@@ -309,35 +350,10 @@ def _told(
     return tell
 
 
-def _check_calibration(
-    calibration: Any, labelled: Any, *, drawn: bool
-) -> tuple[BoolArray, FloatArray] | None:
-    """Return the labels and scores to draw, refusing arguments that do not fit."""
-    if calibration is None:
-        if labelled is not None:
-            raise errors.labelled_alone()
-        return None
-    check_kind(calibration, Calibration, name="calibration", called="a Calibration")
-    if not drawn:
-        raise errors.calibration_of_known()
-    if labelled is None:
-        return None
-    if not isinstance(labelled, tuple | list) or len(labelled) != 2:
-        raise errors.not_labelled(labelled)
-    check_order(**{"labelled[0]": labelled[0], "labelled[1]": labelled[1]})
-    scores = check_scores(labelled[1], name="labelled[1]")
-    labels = check_labels(
-        labelled[0], scores.size, name="labelled[0]", of="labelled[1]"
-    )
-    if scores.size == 0:
-        raise errors.not_labelled(labelled)
-    return labels, scores
-
-
-def _listed(also: Any) -> Sequence[str | Metric]:
-    if isinstance(also, str | Metric) or not isinstance(also, Sequence):
-        raise errors.not_metrics(also)
-    return also
+def _listed(others: Any) -> Sequence[str | Metric]:
+    if isinstance(others, str | Metric) or not isinstance(others, Sequence):
+        raise errors.not_metrics(others)
+    return others
 
 
 def _different(metrics: Sequence[str | Metric]) -> list[Metric]:

@@ -1,7 +1,7 @@
 """The score of one prediction: its expected value and its distribution."""
 
 from bestcut.scores._confusion import CellIntervals, CellNumbers, ConfusionDistribution
-from bestcut.scores._distribution import ScoreDistribution, Surprise
+from bestcut.scores._distribution import ScoreDistribution, ScoreSource, Surprise
 from bestcut.scores._evaluate import (
     expected_confusion,
     expected_score,
@@ -48,6 +48,7 @@ __all__ = [
     "RowPrediction",
     "Rows",
     "ScoreDistribution",
+    "ScoreSource",
     "Surprise",
     "UtilityDistribution",
     "distribution_of_score",

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._caches import Lean
 from bestcut._types import FloatArray
 from bestcut._validation import (
     check_finite_real,
@@ -77,7 +78,7 @@ class Surprise:
         return f"Surprise({self.verdict})"
 
 
-class ScoreDistribution:
+class ScoreDistribution(Lean):
     """What a metric will be, by calibrated probabilities.
 
     Made by `bestcut.score_distribution` and `bestcut.Decision.distribution`. Its words

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from bestcut._caches import Lean
 from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut.counts import (
     LEAST_VARIANCE,
@@ -36,7 +37,7 @@ _MANY = 1 << 23  # pairs of counts that are listed if nothing better can be done
 _EVALUATIONS = 1 << 19  # of the metric at a time
 
 
-class MixedPrediction:
+class MixedPrediction(Lean):
     """The instances predicted positive, and the others, in all draws.
 
     Attributes

@@ -14,7 +14,14 @@ class Predicted:
     """A result with a prediction, and the metric it was made for."""
 
     metric: AnyMetric
-    _prediction: AnyPrediction
+
+    _prediction: AnyPrediction | None
+
+    def _kept(self) -> AnyPrediction:
+        """Return the prediction, refusing if it was not kept."""
+        if self._prediction is None:
+            raise errors.no_law_kept()
+        return self._prediction
 
     def distribution(self, metric: str | AnyMetric | None = None) -> ScoreDistribution:
         """Return the distribution of the score of this prediction.
@@ -43,12 +50,13 @@ class Predicted:
         F1 0.780, 90% between 0.739 and 0.818
         """
         chosen = self.metric if metric is None else metric
+        kept = self._kept()
         if not isinstance(chosen, RowUtility):
-            return ScoreDistribution(self._prediction, get(chosen))
-        if not isinstance(self._prediction, RowPrediction | MixedRowPrediction):
+            return ScoreDistribution(kept, get(chosen))
+        if not isinstance(kept, RowPrediction | MixedRowPrediction):
             raise errors.rows_not_kept()
-        chosen.worths((self._prediction.n,))  # refuses the amounts of other rows
-        return ScoreDistribution(self._prediction, chosen)
+        chosen.worths((kept.n,))  # refuses the amounts of other rows
+        return ScoreDistribution(kept, chosen)
 
     def confusion(self) -> ConfusionDistribution:
         """Return the distribution of the confusion matrix of this prediction.
@@ -64,4 +72,4 @@ class Predicted:
         >>> bestcut.decide([0.9, 0.8, 0.6, 0.3, 0.2, 0.1] * 50).confusion().mean.tp
         115.0
         """
-        return ConfusionDistribution(self._prediction)
+        return ConfusionDistribution(self._kept())

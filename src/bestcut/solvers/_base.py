@@ -60,6 +60,12 @@ class Solution:
         return cls(Prediction.of_cut(eta, k), threshold, expected_score, error, gap)
 
     @property
+    def is_cut(self) -> bool:
+        """Whether the most probable are predicted positive, and no others."""
+        members = self.members
+        return members is None or not members.size or members[-1] == members.size - 1
+
+    @property
     def n_positive(self) -> int:
         """How many are predicted positive."""
         return self.prediction.n_pred

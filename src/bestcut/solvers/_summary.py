@@ -51,4 +51,4 @@ class SummarySolver(SweepSolver):
         if bracket.n_wanted > p.size // 8:
             return None
         wanted = bracket.window.inside(p)
-        return bracket.fixed(wanted, np.ones(wanted.size, dtype=np.int64))[0]
+        return bracket.fixed(wanted, np.ones(wanted.size, dtype=np.int64))

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bestcut import _errors as errors
-from bestcut._tables import like
+from bestcut._thresholds import halfway
 from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
-from bestcut._validation import (
-    check_multiplicities,
-    check_probabilities,
-    check_whole_number,
-)
+from bestcut._validation import check_multiplicities, check_probabilities
+from bestcut.goals import Mean
 from bestcut.metrics import Metric
-from bestcut.scores import Predicted, Prediction
+from bestcut.scores import Prediction
 from bestcut.search import (
     CutSearch,
     Found,
@@ -25,114 +22,17 @@ from bestcut.search import (
     best_of,
     consecutive,
     exchange_allowance,
-    gap_in_words,
     gap_scope,
     gap_to,
     outside,
 )
 from bestcut.summary._bins import BINS, between, bin_of, geometry
+from bestcut.summary._cut import Cut
 from bestcut.summary._table import BinTable
 
+_MEAN = Mean()
 _LISTED = 1 << 16  # no side whose law must be exact has a bin with more scores
 _FEW = 2  # intervals that are compared with, instead of looking up bins
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Cut(Predicted):
-    """The best cut of a ranking, found without sorting it.
-
-    Attributes
-    ----------
-    threshold : float
-        Smallest probability predicted positive; inf when none is.
-    n_positive : int
-        How many are predicted positive.
-    n_tied : int
-        How many of the instances whose probability equals the threshold are positive.
-        The earliest of them are, if they have an order.
-    expected_score : float
-        Expected metric of the prediction.
-    error : float
-        Bound on the numerical error of ``expected_score``.
-    gap, gap_scope : float, str
-        A proved bound on what other predictions could gain beyond `error`, and which
-        predictions these are; as in `bestcut.Decision`.
-    metric : Metric
-        What was maximised (a loss: minimised).
-    n : int
-        How many instances there are.
-
-    See Also
-    --------
-    bestcut.streams.Bracket : Its ``refine`` returns one.
-    bestcut.streams.ScoreSummary : The way to it, for streams and files.
-    bestcut.Decision : The same for a batch in memory.
-
-    Examples
-    --------
-    >>> import bestcut
-    >>> scores = [0.7, 0.1, 0.4, 0.35]
-    >>> bracket = bestcut.streams.ScoreSummary.from_scores(scores).bracket("f1")
-    >>> cut = bracket.refine(bracket.select(scores))
-    >>> cut.threshold, cut.n_positive, cut.n_tied
-    (0.35, 3, 1)
-    >>> round(cut.distribution().std, 3)
-    0.275
-    """
-
-    threshold: float
-    n_positive: int
-    n_tied: int
-    expected_score: float
-    error: float
-    gap: float
-    gap_scope: str
-    metric: Metric
-    n: int
-    _prediction: Prediction = field(repr=False)
-
-    def labels(self, y_proba: Any, tied_before: int = 0) -> Any:
-        """Return the labels of a chunk.
-
-        Parameters
-        ----------
-        y_proba : array-like of shape (m,)
-            The probabilities of the chunk.
-        tied_before : int, default=0
-            How many probabilities in earlier chunks were equal to the threshold.
-
-        Returns
-        -------
-        ndarray of bool, shape (m,), or Series
-            The predictions, in the order of the chunk. A Series of pandas or polars
-            gives one, with its index and its name.
-
-        Raises
-        ------
-        InvalidProbabilityError
-            If an entry of `y_proba` is NaN or outside [0, 1].
-
-        Examples
-        --------
-        >>> import bestcut
-        >>> scores = [0.7, 0.1, 0.4, 0.35]
-        >>> bracket = bestcut.streams.ScoreSummary.from_scores(scores).bracket("f1")
-        >>> bracket.refine(bracket.select(scores)).labels(scores).tolist()
-        [True, False, True, True]
-        """
-        p = check_probabilities(y_proba)
-        check_whole_number(tied_before, name="tied_before")
-        labels = p > self.threshold
-        tied = np.flatnonzero(p == self.threshold)
-        labels[tied[: max(self.n_tied - tied_before, 0)]] = True
-        return like(y_proba, labels)
-
-    def __repr__(self) -> str:
-        return (
-            f"Cut({self.metric.name}: {self.n_positive} of {self.n} positive, "
-            f"threshold {self.threshold:.6g}, expected score {self.expected_score:.6g} "
-            f"[error {self.error:.1e}, {gap_in_words(self.gap, self.gap_scope)}])"
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,14 +135,18 @@ class Bracket:
         edges = search.candidates
         holding = np.union1d(kept, edges[edges > 0] - 1)
         self._wanted = self._wanted_bins(holding)
-        self.n_wanted = int(table.count[self._wanted].sum())
+        # The threshold lies halfway to the next smaller score, maybe in the next bin.
+        reached = np.union1d(holding, np.minimum(holding + 1, len(table) - 1))
+        self._asked = self._wanted.copy()
+        self._asked[reached] = True
+        self.n_wanted = int(table.count[self._asked].sum())
         shape = geometry()
-        self.low = float(shape.low[table.key[holding]].min(initial=1.0))
+        self.low = float(shape.low[table.key[reached]].min(initial=1.0))
         self.high = float(shape.high[table.key[holding]].max(initial=0.0))
         self.threshold = self._best_edge()
         bounds = sorted((search.sign * search.lower, search.sign * search.upper))
         self.lower_bound, self.upper_bound = bounds
-        runs = consecutive(np.flatnonzero(self._wanted))
+        runs = consecutive(np.flatnonzero(self._asked))
         self.window = Window(
             np.array([shape.low[table.key[last - 1]] for _, last in runs]),
             np.array([shape.high[table.key[first]] for first, _ in runs]),
@@ -312,7 +216,7 @@ class Bracket:
         -------
         Cut
             With ``threshold``, ``n_positive``, ``n_tied``, ``expected_score``,
-            ``error``, ``labels()``, ``distribution()``.
+            ``error``, ``predict()``, ``distribution()``.
 
         Raises
         ------
@@ -327,27 +231,50 @@ class Bracket:
         >>> scores = [0.7, 0.1, 0.4, 0.35]
         >>> bracket = bestcut.streams.ScoreSummary.from_scores(scores).bracket("f1")
         >>> bracket.refine(bracket.select(scores))  # doctest: +ELLIPSIS
-        Cut(f1: 3 of 4 positive, threshold 0.35, expected score 0.591313 [error ...])
+        Cut(f1: 3 of 4 positive, threshold 0.225, expected score 0.591313 [error ...])
         """
         p = check_probabilities(y_proba)
-        best, n_greater = self.fixed(p, check_multiplicities(counts, p.size))
+        often = check_multiplicities(counts, p.size)
+        best = self.fixed(p, often)
         k, scope = best.above.n, gap_scope(self._table.n, self.metric)
         allowance = exchange_allowance(scope, self._table.n, k, self.metric)
+        least = best.threshold
+        tied = self._tied(k, least, p, often)
+        below = np.max(p, where=p < least, initial=-np.inf)
+        score = self.metric.sign * best.utility
         return Cut(
-            threshold=best.threshold,
+            n=self._table.n,
             n_positive=k,
-            n_tied=k - n_greater,
-            expected_score=self.metric.sign * best.utility,
+            threshold=least if tied[1] else float(halfway(below, least)),
+            n_tied=tied,
+            expected_score=score,
             error=best.error,
             gap=gap_to(best.upper, best.utility, best.error) + float(allowance),
             gap_scope=scope,
             metric=self.metric,
-            n=self._table.n,
+            solver="summary",
+            goal=_MEAN,
+            goal_value=score,
+            conditions=(),
+            bounds=self._bounds,
             _prediction=Prediction(best.above, best.below),
         )
 
-    def fixed(self, p: FloatArray, counts: CountArray) -> tuple[Found, int]:
-        """Return the best cut, and how many scores are greater than its threshold.
+    def _tied(
+        self, k: int, least: float, p: FloatArray, often: CountArray
+    ) -> tuple[int, int]:
+        """Return how many of those at the threshold are positive, if not all are."""
+        if not k:
+            return 0, 0
+        there = int(often[p == least].sum())
+        shape, table = geometry(), self._table
+        i = int(np.flatnonzero(table.key == bin_of(np.array([least]))[0])[0])
+        inside = (p > least) & (p <= shape.high[table.key[i]])
+        taken = k - int(table.start[i] + often[inside].sum())
+        return (taken, there) if taken < there else (0, 0)
+
+    def fixed(self, p: FloatArray, counts: CountArray) -> Found:
+        """Return the best cut, its threshold being the smallest score above it.
 
         Solvers call this; `refine` checks its arguments, and returns a `Cut`.
 
@@ -360,10 +287,8 @@ class Bracket:
 
         Returns
         -------
-        best : Found
+        Found
             The cut, with the laws of its two sides.
-        n_greater : int
-            How many scores are greater than its threshold.
         """
         values, sizes, bins = self._collected(p, counts)
         search = self._informed(values, sizes, bins)
@@ -384,7 +309,7 @@ class Bracket:
         found.append(best_edge_of(search, edges, threshold))
         best = best_of(found, search.enough)
         assert best is not None  # some cut is allowed, and some edge or run holds it
-        return best, self._n_greater(best.threshold, values, sizes, bins)
+        return best
 
     def _collected(
         self, p: FloatArray, counts: CountArray
@@ -401,7 +326,7 @@ class Bracket:
         expected = np.zeros(BINS, dtype=np.int64)
         expected[table.key] = table.count
         known = np.zeros(BINS, dtype=np.bool_)
-        known[table.key] = ~self._wanted
+        known[table.key] = ~self._asked
         # Bins that were not asked for may be incomplete; empty bins must stay empty.
         wrong = np.flatnonzero((given != expected) & ~(known & (given < expected)))
         if wrong.size:
@@ -425,21 +350,6 @@ class Bracket:
             known[i] = np.repeat(values[here], sizes[here])
         table = self._table.knowing(known) if known else self._table
         return self._search.knowing(table)
-
-    def _n_greater(
-        self,
-        threshold: float,
-        values: FloatArray,
-        sizes: CountArray,
-        bins: IndexArray,
-    ) -> int:
-        """Return how many scores are greater than the threshold."""
-        here = np.flatnonzero(values == threshold)
-        if here.size == 0:
-            return 0
-        i = bins[here[0]]
-        more = sizes[(bins == i) & (values > threshold)].sum()
-        return int(self._table.start[i] + more)
 
     def __repr__(self) -> str:
         return (

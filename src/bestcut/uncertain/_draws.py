@@ -14,6 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from bestcut._caches import Lean
 from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut.counts import ROOM, features
 from bestcut.uncertain._law import SMALL
@@ -26,7 +27,7 @@ _STEEP = 0.1  # a rise between knots with which instances are taken one by one
 _LISTED = 1 << 12  # instances whose laws are made one by one
 
 
-class Draws(ABC):
+class Draws(Lean, ABC):
     """Probabilities of n instances, in n_draws draws.
 
     Attributes

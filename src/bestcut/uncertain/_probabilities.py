@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._caches import Lean
 from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut._validation import check_matrix, check_real_array
 from bestcut.uncertain._draws import Draws, ListedDraws, MappedDraws
@@ -16,7 +17,7 @@ from bestcut.uncertain._ranked import RankedDraws
 _CURE = "Convert it first, for example with `draws.astype(float)`."
 
 
-class UncertainProbabilities:
+class UncertainProbabilities(Lean):
     """Probabilities that are themselves estimates: draws of what they may be.
 
     Every draw gives all instances a probability. One draw is right for the whole batch,

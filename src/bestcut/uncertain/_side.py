@@ -6,13 +6,14 @@ from functools import cached_property
 
 import numpy as np
 
+from bestcut._caches import Lean
 from bestcut._types import FloatArray
 from bestcut.counts import LEAST_VARIANCE, ROOM, Law, SummedSide, trimmed
 from bestcut.uncertain._draws import Draws
 from bestcut.uncertain._law import DrawnLaw, joined_draws, laws_from_sums, laws_of
 
 
-class DrawnSide:
+class DrawnSide(Lean):
     """A group of instances, as far as the numbers of its positives are concerned.
 
     Attributes
