@@ -148,6 +148,27 @@ def test_the_bound_on_the_error_of_a_rule_is_near_the_error(variance, name):
     assert max(found) < 1e6
 
 
+def test_the_first_power_that_a_gauss_rule_misses_is_in_the_bound():
+    """With many instances the count is nearly normal, and the rule nearly Gauss's.
+
+    That is exact up to degree 2 m - 1. Of x^(2 m) the bound has only this one error,
+    and little room.
+    """
+    apart, pmf, sums, _ = centred_count("coins", 90_000)
+    variance = sums[1]
+    for nodes, farthest in ((5, 20), (6, 15), (8, 12)):
+        at, weights = moments.rule_of_sums(sums, nodes)
+        for far in (12, 15, 20):
+            radius = far * np.sqrt(variance)
+            true, ruled = ((x / radius) ** (2 * nodes) for x in (apart, at[:, 0]))
+            error = abs(pmf @ true - weights[:, 0] @ ruled)
+            one = np.ones(1)
+            (proved,) = rule_error(nodes, (variance, variance), radius, one, 1.0)
+            assert error <= proved + 1e-15
+            if far <= farthest:
+                assert proved <= 10 * error
+
+
 def test_a_rule_is_not_trusted_without_reason():
     def proved(variance, radius, size=1.0, largest=1.0, nodes=8):
         spread, reach, bound = (np.array([float(x)]) for x in (variance, radius, size))

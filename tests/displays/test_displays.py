@@ -165,6 +165,12 @@ def test_the_mark_is_at_the_threshold():
     assert mark.get_xdata() == [3]  # 0.5 itself is flagged, as by scikit-learn
 
 
+def test_a_curve_marks_what_a_threshold_of_a_half_would_give():
+    display = bestcut.decide([0.9, 0.6, 0.5, 0.2]).curve.plot()
+    (mark,) = (x for x in display.ax_.lines if x.get_label() == "at 0.5")
+    assert mark.get_xdata() == [3]
+
+
 def test_large_batches_are_thinned_but_keep_the_best_cut():
     p = np.random.default_rng(0).beta(0.4, 2, 20_000)
     display = ExpectedScoreDisplay.from_predictions(p, "f1")

@@ -1,5 +1,6 @@
 """What a part may hold at best is at least what is inside it."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -256,3 +257,38 @@ def test_the_search_in_runs(name, law, monkeypatch):
     whole = curve_of(eta, metric).whole()
     for bounds in ((0, 3000), (37, 411)):
         check_run(metric, eta, bounds, whole)
+
+
+@pytest.mark.parametrize("apart", [0, 2, 4])
+def test_changes_are_bounded_all_the_way_to_the_mean(apart):
+    """Lemma 9: also where probabilities are so far moved that other totals are likely.
+
+    Of 24 instances the upper half is surely positive but for 1 %, and the lower half
+    surely negative. At their mean the total is often one that is hardly ever seen.
+    """
+    m, n = 12, 24
+    eta = np.repeat([0.99, 0.01], m)
+    metric = from_counts(
+        lambda tp, fp, fn, tn: np.where(np.abs(tp + fn - m - apart) < 0.5, tp - fn, 0.0)
+    )
+    search = CutSearch(SortedTable(eta, 8), metric, 0, n)
+    parts = search.table.count.size
+    search.evaluate(np.array([0, parts]))
+    bounds = Changes(search, search._together(np.zeros(1, int), np.full(1, parts)))
+    for k in range(1, n):
+        for name, above, step in (("a", k - 1, (1, 0)), ("b", k, (0, 1))):
+            tp = np.arange(above + 1.0)[:, None]
+            fn = np.arange(float(n - above))
+            chance = halves(above)[:, None] * halves(n - 1 - above)
+            after, before = (
+                metric.score_cells(tp + a, k - tp - a, fn + b, n - k - fn - b)
+                for a, b in (step, (0, 0))
+            )
+            change = float(np.sum(chance * (after - before)))
+            low, high = bounds.ends[name]
+            assert low[0] <= change <= high[0]
+
+
+def halves(n):
+    """Return the law of the heads of n coins."""
+    return np.array([math.comb(n, k) for k in range(n + 1)]) / 2.0**n
