@@ -155,6 +155,17 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return classes
 
     @property
+    def best_threshold_(self) -> float:
+        """What `threshold_` is called in scikit-learn; here an error that says so.
+
+        Raises
+        ------
+        AttributeError
+            Always.
+        """
+        raise errors.other_name_of_threshold(type(self).__name__)
+
+    @property
     def n_features_in_(self) -> int:
         """The number of features, if the inner model has it."""
         n_features: int = self.estimator_.n_features_in_

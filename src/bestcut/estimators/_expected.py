@@ -143,9 +143,12 @@ class ExpectedMetricClassifier(DecisionClassifier):
         With ``calibration="posterior"``: what the labels say about the scores; with
         more than two classes, a list for the scores of each class against the rest.
     threshold_ : float
-        The threshold of ``scope="fixed"``: rows with this probability or a larger one
-        are positive. Of all thresholds that make the same cut, it is 1/2 if possible,
-        and otherwise the one halfway.
+        The threshold of ``scope="fixed"``: rows whose probability in `predict_proba` is
+        this or larger are positive. Of all thresholds that make the same cut, it is 1/2
+        if possible, and otherwise the one halfway.
+    score_threshold_ : float
+        The same threshold on what ``estimator_`` itself says of a row, where one model
+        serves: see the property.
     rule_ : RowRule
         The rule of ``scope="fixed"`` with more than two classes; see
         `bestcut.multiclass.MulticlassDecision.rule`.
@@ -340,6 +343,29 @@ class ExpectedMetricClassifier(DecisionClassifier):
             self._score_threshold = score_reaching(
                 self.threshold_, scores, lambda s: means(self._probabilities(s))
             )
+
+    @property
+    def score_threshold_(self) -> float:
+        """The threshold on the inner model's own scores, for use without this class.
+
+        Rows are positive where the score is this or larger, exactly where `predict`
+        says so. The score is the column of the positive class in
+        ``estimator_.predict_proba(X)`` or, of a model without it,
+        ``estimator_.decision_function(X)``, negated if the positive class is the first
+        in ``classes_``. Without ``calibration="posterior"`` it equals ``threshold_``.
+
+        Raises
+        ------
+        AttributeError
+            If the classifier has no ``threshold_``, or ``calibration="sigmoid"``,
+            ``"isotonic"`` or ``"temperature"`` averages several models, none of which
+            has a score of its own that could be compared.
+        """
+        if not hasattr(self, "threshold_"):
+            raise errors.no_threshold()
+        if len(getattr(self.estimator_, "calibrated_classifiers_", ())) > 1:
+            raise errors.no_score_of_several_models(str(self.calibration))
+        return self._score_threshold
 
     @property
     def _has_many_classes(self) -> bool:
