@@ -42,6 +42,17 @@ _AVERAGES = ("macro", "micro")
 _SUM = 1e-6  # how far the sum of a row may be from 1, for float32
 
 
+def warn_of_means(stacklevel: int) -> None:
+    """Warn that a distribution leaves out the doubt about the probabilities."""
+    warnings.warn(
+        "With more than two classes, the distribution leaves out the doubt about the "
+        "probabilities: it is for the means of the calibrated ones. The score may be "
+        "further from its mean than the distribution says. Compare expected and "
+        "realised scores of labelled batches before you rely on an interval.",
+        stacklevel=stacklevel,
+    )
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class MulticlassDecision:
     """The class of each row, with the best expected average score.
@@ -135,14 +146,7 @@ class MulticlassDecision:
             chance in the labels, but not for doubt about the probabilities.
         """
         if self._are_means_of_draws:
-            warnings.warn(
-                "With more than two classes, the distribution leaves out the doubt "
-                "about the probabilities: it is for the means of the calibrated ones. "
-                "The score may be further from its mean than the distribution says. "
-                "Compare expected and realised scores of labelled batches before you "
-                "rely on an interval.",
-                stacklevel=2,
-            )
+            warn_of_means(stacklevel=3)
         return ScoreDistribution(self._source, self.metric)
 
     def realised(self, y_true: Any) -> float:
