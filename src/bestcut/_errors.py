@@ -1602,6 +1602,32 @@ def bounds_of_a_batch() -> ValueError:
     )
 
 
+def no_score_threshold() -> AttributeError:
+    """Return the refusal of a threshold where none decides."""
+    return AttributeError(
+        "there is no `score_threshold_`: it needs a classifier of two classes that was "
+        "fitted with scope='fixed'."
+    )
+
+
+def no_score_of_several_models(calibration: str) -> AttributeError:
+    """Return the refusal of a threshold on the scores of several models."""
+    return AttributeError(
+        "there is no `score_threshold_`, because the probabilities of several models "
+        f"are averaged with calibration={calibration!r}. `threshold_` is the threshold "
+        "on their mean, `predict_proba`; with calibration='posterior' one model serves."
+    )
+
+
+def other_name_of_threshold(classifier: str) -> AttributeError:
+    """Return the hint to the names of thresholds."""
+    return AttributeError(
+        f"{classifier} has no `best_threshold_`. `threshold_` cuts what its own "
+        "`predict_proba` returns; `score_threshold_` of ExpectedMetricClassifier cuts "
+        "the scores of the inner model."
+    )
+
+
 def infeasible_threshold(tied: float) -> InfeasibleError:
     """Return the refusal of constraints that need a tie to be split."""
     return InfeasibleError(

@@ -101,6 +101,42 @@ def test_maps_are_linear_between_knots_and_constant_beyond():
     assert np.array_equal(ends, calibration.values[:5, [0, -1]])
 
 
+def odd_scores(kind):
+    rng = np.random.default_rng(0)
+    return {
+        "even": lambda: rng.random(300),
+        "far out": lambda: np.concatenate(
+            [[0.0, 1.0, 1e-300, 1e-12, 1 - 1e-15], rng.beta(0.05, 0.1, 300)]
+        ),
+        "rare": lambda: rng.beta(0.3, 3.0, 3000),
+        "two": lambda: np.array([0.2, 0.7]),
+        "one": lambda: np.array([0.3, 0.3]),
+        "margins": lambda: 5 * rng.normal(size=300),
+    }[kind]()
+
+
+@pytest.mark.parametrize("kind", ["even", "far out", "rare", "two", "one", "margins"])
+def test_between_the_rows_of_a_table_the_mean_of_the_draws_is_a_line(kind):
+    scores = odd_scores(kind)
+    rng = np.random.default_rng(1)
+    inside = scores.min() >= 0.0
+    low, high = (0.0, 1.0) if inside else (-40.0, 40.0)
+    calibration = calibrate(rng.random(scores.size) < 0.4, scores, n_draws=20)
+    table = calibration.table()
+    s, p = (table[name].to_numpy() for name in ("score", "p"))
+    assert np.all(np.diff(s) > 0)
+    assert np.all(np.diff(p) >= 0)
+    beside = [np.nextafter(s, -50), np.nextafter(s, 50), (s[1:] + s[:-1]) / 2]
+    wide = [rng.uniform(low, high, 20_000), scores]
+    if inside:
+        wide.append(rng.beta(0.05, 0.05, 20_000))
+    new = np.clip(np.concatenate([*beside, *wide, [low, high]]), low, high)
+    new = new[(new <= 0) | (new >= np.finfo(float).tiny)] if inside else new
+    # np.interp is constant beyond the ends, as the table is to be read.
+    off = np.abs(np.interp(new, s, p) - calibration._silently(new).mean)
+    assert off.max() <= 1e-6
+
+
 def test_more_labels_say_more():
     spreads = []
     for m in (10, 100, 1000):

@@ -97,6 +97,19 @@ def test_random_state_chooses_the_part():
     assert len(thresholds) == 3
 
 
+@pytest.mark.parametrize("source", [np.random.RandomState, np.random.default_rng])
+def test_a_random_state_is_a_seed_that_moves_on(source):
+    state = source(0)
+    first, second, again = (
+        PluginThresholdClassifier(GaussianNB(), cv="holdout", random_state=one)
+        .fit(X, Y)
+        .threshold_
+        for one in (state, state, source(0))
+    )
+    assert first == again != second
+    PluginThresholdClassifier(GaussianNB(), cv="holdout").fit(X, Y)
+
+
 def test_unless_told_otherwise_five_folds_tune_and_all_rows_fit():
     model, told = (
         PluginThresholdClassifier(GaussianNB(), **options).fit(X, Y)

@@ -148,10 +148,11 @@ def test_draws_and_their_seed_are_passed_on():
     assert ExpectedMetricClassifier(GaussianNB()).n_draws == 200
 
 
-def test_a_random_state_is_a_seed_that_moves_on():
-    state = np.random.RandomState(0)
+@pytest.mark.parametrize("source", [np.random.RandomState, np.random.default_rng])
+def test_a_random_state_is_a_seed_that_moves_on(source):
+    state = source(0)
     first, second = (fitted(random_state=state).calibration_ for _ in range(2))
-    again = fitted(random_state=np.random.RandomState(0)).calibration_
+    again = fitted(random_state=source(0)).calibration_
     assert first.to_bytes() == again.to_bytes() != second.to_bytes()
     fitted(random_state=None)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bestcut import _errors as errors
 from bestcut._stored import Form
-from bestcut._tables import check_order
+from bestcut._tables import check_order, frame_of
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import (
     check_finite_scores,
@@ -50,6 +50,8 @@ _FIELDS = (
 )
 _LOWEST, _HIGHEST = -750.0, 40.0  # beyond the logit of every float inside (0, 1)
 _LARGEST = 1e150  # so that squares are numbers
+_TINY = float(np.finfo(np.float64).tiny)  # so that slopes of a table are numbers
+_TABLE_ERROR = 0.99e-6  # of the lines between rows of a table, with room for rounding
 
 _FACTS = struct.Struct("<BBqqIIdd")  # method, kind, labels, positives, shape, range
 _FORM = Form(b"bestcut.calibr.\0", 1, errors.unreadable_calibration, least=_FACTS.size)
@@ -258,6 +260,44 @@ class Calibration:
         share = np.clip(share, 0.0, 1.0)
         low, high = values[:, at], values[:, at + 1]
         return np.asarray(np.minimum(low + share * (high - low), high))
+
+    def table(self) -> Any:
+        """Return the mean of the maps as a table, for SQL and other languages.
+
+        Returns
+        -------
+        DataFrame
+            With the columns ``score``, increasing, and ``p``, nondecreasing. Between
+            two rows, p is linear in the score; before the first and after the last it
+            is constant. Linear interpolation is off by at most 1e-6 from the mean of
+            the draws (not between 0 and 2e-308, where slopes would be infinite). Of
+            pandas if it is installed, else of polars.
+
+        Raises
+        ------
+        ImportError
+            If neither pandas nor polars is installed.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> calibration = bestcut.calibrate([0, 1, 0, 1], [-1.0, 0.5, 0.2, 2.0])
+        >>> list(calibration.table())
+        ['score', 'p']
+        """
+        if self._kind == _ANY:
+            scores = self.knots
+        else:
+            scores = np.unique(_scores_at(self.knots))
+            while True:
+                off = _off_chords(scores, self._silently(scores).mean)
+                u = _coordinate(scores, self._kind)
+                between = _scores_at((u[:-1] + u[1:])[off > _TABLE_ERROR] / 2.0)
+                more = np.union1d(scores, between)
+                if more.size == scores.size:
+                    break
+                scores = more
+        return frame_of({"score": scores, "p": self._silently(scores).mean}, None)
 
     def to_bytes(self) -> bytes:
         """Return the calibration as bytes, about 8 for each value.
@@ -517,6 +557,36 @@ def _warn_if_reversed(labels: BoolArray, scores: FloatArray) -> None:
             "`predict_proba(X)[:, 1]`, or turn the scores round with `-scores`.",
             stacklevel=3,
         )
+
+
+def _scores_at(u: FloatArray) -> FloatArray:
+    """Return the probabilities with these log-odds, none between 0 and `_TINY`."""
+    scores = np.exp(-np.logaddexp(0.0, -u))
+    return np.where((scores > 0.0) & (scores < _TINY), _TINY, scores)
+
+
+def _off_chords(scores: FloatArray, p: FloatArray) -> FloatArray:
+    """Return how far lines between neighbours are from p, which is linear in log-odds.
+
+    They are furthest where their slope is that of the log-odds, 1 / (s (1 - s)): at a
+    score s, or at 1 - s.
+    """
+    u = _coordinate(scores, _PROBABILITY)
+    # Beyond 1/2 the same is seen from 1, where 1 - s has all its digits.
+    upper = scores[:-1] >= 0.5
+    low, high = (
+        np.where(upper, 1.0 - other, own)
+        for own, other in ((scores[:-1], scores[1:]), (scores[1:], scores[:-1]))
+    )
+    start, rise = np.where(upper, -u[1:], u[:-1]), np.diff(u)
+    product = (high - low) / rise
+    root = 2.0 * product / (1.0 + np.sqrt(np.maximum(1.0 - 4.0 * product, 0.0)))
+    off = np.zeros(rise.size)
+    for place in (root, 1.0 - root):
+        s = np.clip(place, low, high)
+        share = (_coordinate(s, _PROBABILITY) - start) / rise
+        off = np.maximum(off, np.abs(share - (s - low) / (high - low)))
+    return np.asarray(off * np.diff(p))
 
 
 def _coordinate(scores: FloatArray, kind: int) -> FloatArray:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Callable, Mapping
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import (
     _safe_indexing,
     assert_all_finite,
+    check_random_state,
     column_or_1d,
     get_tags,
     indexable,
@@ -34,6 +34,7 @@ from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_probabilities, check_scores, positive_class
 
 ROUNDED = 1e-6  # single precision may go this far beyond 0 or 1
+_SEEDS = int(np.iinfo(np.int32).max)
 
 
 def _inner_has(method: str) -> Callable[[Any], bool]:
@@ -100,7 +101,6 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise errors.several_labels(type(self).__name__, np.shape(y))
         y = column_or_1d(y, warn=True)
         self._check_target(y)
-        self._warn_if_ignored()
         if get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", **params)
             fit_params, split_params = routed.estimator.fit, routed.splitter.split
@@ -135,24 +135,22 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if asks and self._uses_folds and split_params.get("groups") is None:
             raise errors.no_groups(type(self.cv).__name__)
 
-    def _warn_if_ignored(self) -> None:
-        """Warn if the classifier that fits this one will never call `predict`."""
-        if _fitted_for_its_scores():
-            warnings.warn(
-                "OneVsRestClassifier and OutputCodeClassifier look only at the scores "
-                f"of {type(self).__name__}, never at its predictions, so its "
-                "metric is ignored. Pass y with all its classes to "
-                "ExpectedMetricClassifier itself, which decides for an average of the "
-                "metric over classes; for label sets use "
-                "ExpectedMetricMultilabelClassifier.",
-                stacklevel=3,
-            )
-
     @property
     def classes_(self) -> NDArray[Any]:
         """The class labels, sorted."""
         classes: NDArray[Any] = self.estimator_.classes_
         return classes
+
+    @property
+    def best_threshold_(self) -> float:
+        """What `threshold_` is called in scikit-learn; here an error that says so.
+
+        Raises
+        ------
+        AttributeError
+            Always.
+        """
+        raise errors.other_name_of_threshold(type(self).__name__)
 
     @property
     def n_features_in_(self) -> int:
@@ -341,18 +339,13 @@ def without_rounding(p: Any) -> FloatArray:
     return np.asarray(np.where(np.abs(p - inside) <= ROUNDED, inside, p))
 
 
-def _fitted_for_its_scores() -> bool:
-    """Return whether `sklearn.multiclass` is fitting a classifier for its scores.
-
-    The only trace of this is a frame on the stack. One-vs-one is an exception: it uses
-    predictions, as votes.
-    """
-    frame, names = sys._getframe(), set()
-    while frame is not None:
-        if frame.f_globals.get("__name__") == "sklearn.multiclass":
-            names.add(frame.f_code.co_name)
-        frame = frame.f_back  # type: ignore[assignment]
-    return "_fit_binary" in names and "_fit_ovo_binary" not in names
+def seed_of(random_state: Any) -> int:
+    """Return a seed: a whole number as it is, and else the next number of a source."""
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(_SEEDS))
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(_SEEDS))
 
 
 def rows_of(value: Any, rows: Any, count: int) -> Any:

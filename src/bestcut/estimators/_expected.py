@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -17,7 +16,6 @@ from sklearn import get_config
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_random_state
 from sklearn.utils.fixes import parse_version
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
@@ -28,7 +26,12 @@ from bestcut._decide import Decision, decide
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_bounds, check_option
 from bestcut.calibration import Calibration, calibrate
-from bestcut.estimators._base import DecisionClassifier, rows_of, without_rounding
+from bestcut.estimators._base import (
+    DecisionClassifier,
+    rows_of,
+    seed_of,
+    without_rounding,
+)
 from bestcut.estimators._classes import calibrated, class_scores
 from bestcut.estimators._threshold import (
     Probabilities,
@@ -128,7 +131,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
         or False and True.
     n_draws : int, default=200
         How many maps ``calibration="posterior"`` draws.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of these draws; equal numbers give equal maps. With more than two classes
         it is the seed of the first class, and each further class has the next number.
     n_jobs : int, optional
@@ -143,9 +146,12 @@ class ExpectedMetricClassifier(DecisionClassifier):
         With ``calibration="posterior"``: what the labels say about the scores; with
         more than two classes, a list for the scores of each class against the rest.
     threshold_ : float
-        The threshold of ``scope="fixed"``: rows with this probability or a larger one
-        are positive. Of all thresholds that make the same cut, it is 1/2 if possible,
-        and otherwise the one halfway.
+        The threshold of ``scope="fixed"``: rows whose probability in `predict_proba` is
+        this or larger are positive. Of all thresholds that make the same cut, it is 1/2
+        if possible, and otherwise the one halfway.
+    score_threshold_ : float
+        The same threshold on what ``estimator_`` itself says of a row, where one model
+        serves: see the property.
     rule_ : RowRule
         The rule of ``scope="fixed"`` with more than two classes; see
         `bestcut.multiclass.MulticlassDecision.rule`.
@@ -208,9 +214,9 @@ class ExpectedMetricClassifier(DecisionClassifier):
     a class's probabilities from its scores.
     A ``decision_function`` must have a column for each class.
 
-    ``OneVsRestClassifier`` compares the scores of its classifiers, and never calls
-    their ``predict``. It would ignore the metric of this classifier, which therefore
-    warns if it is fitted inside one. Pass y with all its classes instead.
+    ``OneVsRestClassifier`` and ``OutputCodeClassifier`` compare the scores of their
+    classifiers, and never call ``predict``: around this classifier they ignore its
+    metric. Pass y with all its classes instead.
 
     Examples
     --------
@@ -342,6 +348,29 @@ class ExpectedMetricClassifier(DecisionClassifier):
             )
 
     @property
+    def score_threshold_(self) -> float:
+        """The threshold on the inner model's own scores, for use without this class.
+
+        Rows are positive where the score is this or larger, exactly where `predict`
+        says so. The score is the column of the positive class in
+        ``estimator_.predict_proba(X)`` or, of a model without it,
+        ``estimator_.decision_function(X)``, negated if the positive class is the first
+        in ``classes_``. Without ``calibration="posterior"`` it equals ``threshold_``.
+
+        Raises
+        ------
+        AttributeError
+            If the classifier has no ``threshold_``, or ``calibration="sigmoid"``,
+            ``"isotonic"`` or ``"temperature"`` averages several models, none of which
+            has a score of its own that could be compared.
+        """
+        if not hasattr(self, "threshold_"):
+            raise errors.no_score_threshold()
+        if len(getattr(self.estimator_, "calibrated_classifiers_", ())) > 1:
+            raise errors.no_score_of_several_models(str(self.calibration))
+        return self._score_threshold
+
+    @property
     def _has_many_classes(self) -> bool:
         return len(self.classes_) > 2
 
@@ -386,14 +415,10 @@ class ExpectedMetricClassifier(DecisionClassifier):
 
     def _calibrations(self, truth: Any, scores: Any) -> Calibration | list[Calibration]:
         """Return the calibration of a column of scores, or of each column."""
-        seed = self.random_state
-        if not isinstance(seed, Integral):
-            seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
+        seed = seed_of(self.random_state)
         if np.ndim(scores) == 1:
-            return calibrate(
-                truth, scores, n_draws=self.n_draws, random_state=int(seed)
-            )
-        columns = enumerate(zip(truth.T, scores.T, strict=True), start=int(seed))
+            return calibrate(truth, scores, n_draws=self.n_draws, random_state=seed)
+        columns = enumerate(zip(truth.T, scores.T, strict=True), start=seed)
         found = Parallel(n_jobs=self.n_jobs)(
             delayed(calibrate)(*column, n_draws=self.n_draws, random_state=own)
             for own, column in columns
@@ -677,7 +702,9 @@ class ExpectedMetricClassifier(DecisionClassifier):
         Warns
         -----
         UserWarning
-            As `decide` does.
+            As `decide` does; and with more than two classes and
+            ``calibration="posterior"``, because the doubt about the probabilities is
+            then not in the distribution.
 
         See Also
         --------
@@ -700,6 +727,8 @@ class ExpectedMetricClassifier(DecisionClassifier):
         chosen = get(self.metric if metric is None else metric)
         if not self._has_many_classes:
             return score_distribution(p, labels, chosen)
+        if self._draws_maps:
+            multiclass.warn_of_means(stacklevel=3)
         return multiclass.score_distribution(
             p,
             labels,

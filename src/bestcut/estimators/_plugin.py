@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedShuffleSplit, check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from bestcut._empirical import empirical_threshold
-from bestcut.estimators._base import DecisionClassifier, rows_of
+from bestcut.estimators._base import DecisionClassifier, rows_of, seed_of
 from bestcut.metrics import Metric, get
 
 
@@ -40,7 +40,7 @@ class PluginThresholdClassifier(DecisionClassifier):
     pos_label : int, float, bool or str, optional
         The positive class. It must be given unless the classes are 0 and 1, -1 and 1,
         or False and True.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         For the split of ``"holdout"``.
     n_jobs : int, optional
         How many folds are fitted at the same time.
@@ -133,7 +133,9 @@ class PluginThresholdClassifier(DecisionClassifier):
         metric = get(self.metric)
         if isinstance(self.cv, str) and self.cv == "holdout":
             splitter = StratifiedShuffleSplit(
-                1, test_size=self.holdout_size, random_state=self.random_state
+                1,
+                test_size=self.holdout_size,
+                random_state=seed_of(self.random_state),
             )
             train, test = next(splitter.split(np.zeros((y.size, 1)), y))
             self.estimator_ = self._fitted_on(X, y, train, fit_params)

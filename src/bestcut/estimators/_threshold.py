@@ -32,13 +32,14 @@ def best_threshold(p: FloatArray, decide_within: DecideWithin) -> float:
     """Return the threshold on `p` with the best goal.
 
     Of all thresholds that make the same cut it is 1/2 if possible, and otherwise the
-    one halfway. `decide_within` returns the best decision for these rows with at least
-    and at most so many positives.
+    one halfway, in single precision if possible. `decide_within` returns the best
+    decision for these rows with at least and at most so many positives.
     """
     cut = _untied(p, decide_within, 0, p.size).threshold
     assert cut is not None  # a metric of counts has one
     below = p[p < cut].max(initial=-np.inf)
-    return threshold_between(below, p[p >= cut].min(initial=np.inf), 0.5)
+    above = p[p >= cut].min(initial=np.inf)
+    return _in_single(threshold_between(below, above, 0.5), below, above)
 
 
 def _untied(
@@ -77,8 +78,7 @@ def score_reaching(
     """Return the score at which a nondecreasing map reaches a threshold.
 
     It lies above the largest of `scores` below the threshold, and is at most the
-    smallest one that reaches it. There it is rounded to single precision, if that has a
-    number between the two, so that a comparison in single precision finds the same.
+    smallest one that reaches it; there it is rounded to single precision if possible.
     """
     p = map_(scores)
     low = scores[p < threshold].max(initial=-np.inf)
@@ -90,5 +90,15 @@ def score_reaching(
         grid = np.linspace(first, last, _GRID)
         j = max(int(np.argmax(map_(grid) >= threshold)), 1)
         first, last = grid[j - 1], grid[j]
-    single = float(np.float32(last))
-    return single if low < single <= high else float(last)
+    return _in_single(last, low, high)
+
+
+def _in_single(value: float, low: float, high: float) -> float:
+    """Return the value in single precision, if that is above `low` and at most `high`.
+
+    Scores in single precision are often compared in that precision, where another
+    threshold would be rounded: to one side or the other.
+    """
+    with np.errstate(over="ignore"):
+        single = float(np.float32(value))
+    return single if low < single <= high else float(value)

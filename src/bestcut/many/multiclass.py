@@ -43,6 +43,17 @@ _SHOWN = 30  # classes in a notebook
 _SUM = 1e-6  # how far the sum of a row may be from 1, for float32
 
 
+def warn_of_means(stacklevel: int) -> None:
+    """Warn that a distribution leaves out the doubt about the probabilities."""
+    warnings.warn(
+        "With more than two classes, the distribution leaves out the doubt about the "
+        "probabilities: it is for the means of the calibrated ones. The score may be "
+        "further from its mean than the distribution says. Compare expected and "
+        "realised scores of labelled batches before you rely on an interval.",
+        stacklevel=stacklevel,
+    )
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class MulticlassDecision(Result):
     """The class of each row, with the best expected average score.
@@ -149,14 +160,7 @@ class MulticlassDecision(Result):
             chance in the labels, but not for doubt about the probabilities.
         """
         if self._are_means_of_draws:
-            warnings.warn(
-                "With more than two classes, the distribution leaves out the doubt "
-                "about the probabilities: it is for the means of the calibrated ones. "
-                "The score may be further from its mean than the distribution says. "
-                "Compare expected and realised scores of labelled batches before you "
-                "rely on an interval.",
-                stacklevel=2,
-            )
+            warn_of_means(stacklevel=3)
         source, chosen = self._source, self.metric if metric is None else get(metric)
         if chosen is not self.metric and isinstance(source, DrawnClasses):
             source = _drawn(source.p, source.chosen, source.share, chosen)
