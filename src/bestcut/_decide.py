@@ -418,6 +418,7 @@ class Decision(Predicted):
         """
         chosen = self.metric if metric is None else metric
         known = chosen if isinstance(chosen, RowUtility) else get(chosen)
+        check_order(labels=self.labels, y_true=y_true)
         truth = check_labels(y_true, len(self.labels), name="y_true")
         return known.realised(truth, self.labels)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._tables import like, rows_like
+from bestcut._tables import in_this_order, like, rows_like
 from bestcut._types import FloatArray, IndexArray
 from bestcut.many._entries import Entries
 from bestcut.many._matrix import as_sparse, check_rows, entries_of
@@ -60,7 +60,8 @@ class RowRule:
         Parameters
         ----------
         y_proba : array-like or sparse matrix of shape (rows, columns)
-            Their probabilities.
+            Their probabilities. Columns of a DataFrame that are named as the classes
+            may be in another order.
 
         Returns
         -------
@@ -73,6 +74,8 @@ class RowRule:
         ValueError
             If `y_proba` has another number of columns than the rule.
         """
+        if self.classes is not None:
+            y_proba = in_this_order(y_proba, self.classes.tolist())
         given = (
             y_proba
             if hasattr(y_proba, "tocsr")
