@@ -446,6 +446,7 @@ class Decision(Decided):
         """
         chosen = self.metric if metric is None else metric
         known = chosen if isinstance(chosen, RowUtility) else get(chosen)
+        check_order(labels=self.labels, y_true=y_true)
         truth = check_labels(y_true, self.n, name="y_true")
         return known.realised(truth, self._decided)
 

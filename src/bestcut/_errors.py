@@ -392,7 +392,7 @@ def booleans_as_probabilities(name: str) -> TypeError:
 def in_another_order(
     other: str, first: str, what: str, at: int, names: tuple[Any, Any]
 ) -> ValueError:
-    """Return the refusal of tables of pandas with the same rows, or columns, mixed up.
+    """Return the refusal of tables with the same rows, or columns, mixed up.
 
     `names` are what they call the row, or the column, at position `at`.
     """
@@ -1202,6 +1202,20 @@ def same_names(names: Any) -> ValueError:
     first = next(x for i, x in enumerate(listed) if x in listed[:i])
     return ValueError(
         f"`classes` must hold different names; {_shown(first)} occurs more than once."
+    )
+
+
+def classes_in_another_order(columns: list[Any], classes: list[Any]) -> ValueError:
+    """Return the refusal of names that contradict those of the columns."""
+    at = next(
+        i
+        for i, pair in enumerate(zip(columns, classes, strict=True))
+        if pair[0] != pair[1]
+    )
+    return ValueError(
+        "`classes` must be in the order of the columns of `y_proba`; column "
+        f"{at} is called {_shown(columns[at])}, and classes[{at}] is "
+        f"{_shown(classes[at])}. Leave `classes` out: the columns have names."
     )
 
 

@@ -54,6 +54,29 @@ def like(given: Any, array: NDArray[Any]) -> Any:
     return array
 
 
+def column_names(values: Any) -> list[Any] | None:
+    """Return what a table calls its columns, and None for anything else.
+
+    Numbers from 0 on, as pandas gives them, and names such as ``column_0``, as polars
+    gives them, were given by nobody.
+    """
+    if not (
+        _is_a(values, "pandas", "DataFrame") or _is_a(values, "polars", "DataFrame")
+    ):
+        return None
+    names = list(values.columns)
+    unnamed = (list(range(len(names))), [f"column_{i}" for i in range(len(names))])
+    return None if names in unnamed else names
+
+
+def in_this_order(values: Any, names: list[Any]) -> Any:
+    """Return a table with its columns in an order, if it has just these names."""
+    own = column_names(values)
+    if own is None or own == names or sorted(map(str, own)) != sorted(map(str, names)):
+        return values
+    return values[names]
+
+
 def index_of(values: Any) -> Any:
     """Return the index of a column or a table of pandas, and None for anything else."""
     if _is_a(values, "pandas", "Series") or _is_a(values, "pandas", "DataFrame"):
@@ -62,19 +85,30 @@ def index_of(values: Any) -> Any:
 
 
 def check_order(**tables: Any) -> None:
-    """Refuse columns or tables of pandas with the same rows in another order.
+    """Refuse tables with the same rows, or the same columns, in another order.
 
-    They would be matched by position. An index may stand for its table. Tables with
-    other rows, or with a row twice, say nothing about their order.
+    They would be matched by position. Only pandas knows rows by name; an index may
+    stand for its table. Tables with other rows, or with a row twice, say nothing about
+    their order.
     """
     indices = {name: index_of(table) for name, table in tables.items()}
     _check_same_order(indices, "rows")
-    columns = {
-        name: table.columns
-        for name, table in tables.items()
-        if _is_a(table, "pandas", "DataFrame")
-    }
-    _check_same_order(columns, "columns")
+    _check_same_columns({name: column_names(x) for name, x in tables.items()})
+
+
+def _check_same_columns(names: Mapping[str, list[Any] | None]) -> None:
+    there = {table: columns for table, columns in names.items() if columns is not None}
+    for other, own in there.items():
+        first, its = next(iter(there.items()))
+        if (
+            own != its
+            and len(own) == len(its) == len(set(own))
+            and set(own) == set(its)
+        ):
+            at = next(i for i, name in enumerate(own) if name != its[i])
+            raise errors.in_another_order(
+                other, first, "columns", at, (own[at], its[at])
+            )
 
 
 def _check_same_order(indices: Mapping[str, Any], what: str) -> None:

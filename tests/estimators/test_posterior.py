@@ -233,8 +233,10 @@ def test_probabilities_are_those_of_the_classes():
         np.testing.assert_array_equal(
             np.exp(model.predict_log_proba(X[TEST])) > 0.5, p > 0.5
         )
-        curve = model.decide(X[TEST]).curve
-        np.testing.assert_array_equal(np.sort(p[:, column])[::-1], curve.threshold[1:])
+        decision = model.decide(X[TEST])
+        np.testing.assert_array_equal(
+            p[:, column] >= decision.threshold, decision.labels
+        )
     svc = fitted(LinearSVC())
     assert svc.predict_proba(X[TEST]).shape == (80, 2)
     assert hasattr(posterior(RidgeClassifier()), "predict_log_proba")

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut import _errors as errors, multiclass
+from bestcut import _errors as errors
 from bestcut._types import CountArray, FloatArray
 from bestcut._validation import check_option
 from bestcut.displays._axes import GREY, INK, axes, tidy
 from bestcut.displays._estimators import class_probabilities, classes_of, metric_of
+from bestcut.many import multiclass
 from bestcut.metrics import Metric, get
 from bestcut.scores import Prediction
 
@@ -456,7 +457,7 @@ def _choice(
     p = np.asarray(
         y_proba.toarray() if hasattr(y_proba, "tocsr") else y_proba, dtype=np.float64
     )
-    names = np.arange(p.shape[1]) if classes is None else np.asarray(classes)
+    names = multiclass.check_classes(classes, p.shape[1], y_proba)
     return p, np.asarray(y_pred)[:, None] == names, names
 
 

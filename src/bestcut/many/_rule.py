@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bestcut import _errors as errors
 from bestcut._results import plain
-from bestcut._tables import like, rows_like
+from bestcut._tables import in_this_order, like, rows_like
 from bestcut._types import FloatArray, IndexArray
 from bestcut._validation import check_finite_scores, check_kind
 from bestcut.many._entries import Entries
@@ -129,7 +129,8 @@ class RowRule:
         Parameters
         ----------
         y_proba : array-like or sparse matrix of shape (rows, columns)
-            Their probabilities.
+            Their probabilities. Columns of a DataFrame that are named as the classes
+            may be in another order.
 
         Returns
         -------
@@ -142,6 +143,8 @@ class RowRule:
         ValueError
             If `y_proba` has another number of columns than the rule.
         """
+        if self.classes is not None:
+            y_proba = in_this_order(y_proba, self.classes.tolist())
         given = (
             y_proba
             if hasattr(y_proba, "tocsr")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bestcut import _errors as errors, _extras as extras
 from bestcut._results import Result
-from bestcut._tables import check_order, rows_like
+from bestcut._tables import check_order, column_names, rows_like
 from bestcut._types import EPS, CountArray, FloatArray, IndexArray
 from bestcut._validation import check_option
 from bestcut.many._assignment import Problem
@@ -250,6 +250,7 @@ class MulticlassDecision(Result):
         >>> round(decision.realised(["cat", "owl", "cat", "cat"]), 3)
         0.6
         """
+        check_order(labels=self.labels, y_true=y_true)
         rows, count = self.n, self.classes.size
         truth = _check_predictions(y_true, self.classes, rows, name="y_true")
         taken = _check_predictions(self._decided, self.classes, rows)
@@ -295,7 +296,8 @@ def decide(
         the geometric mean of recalls, are neither of these; ``average=None`` asks for
         them, and is refused.
     classes : array-like of shape (classes,), optional
-        The names of the classes; by default, their indices.
+        The names of the classes; by default, those of the columns of a DataFrame, and
+        otherwise their indices.
     weights : array-like of shape (classes,), optional
         The weight of each class in the mean; all the same if not given.
     also : dict, optional
@@ -348,7 +350,7 @@ def decide(
         raise errors.does_not_split(chosen.name)
     kind = check_option(average, _AVERAGES, name="average")
     given = _check_probabilities(y_proba)
-    names = _check_names(classes, given.shape[1])
+    names = check_classes(classes, given.shape[1], y_proba)
     share = check_class_weights(weights, given.shape[1])
     require_ranking(chosen, way_out=ONE_BY_ONE)
     if kind == "micro":
@@ -407,7 +409,7 @@ def expected_score(
     average : {"macro", "micro"}, default="macro"
         The mean over classes, or one score for all rows and classes together.
     classes : array-like of shape (classes,), optional
-        The names of the classes.
+        The names of the classes, as for `decide`.
     weights : array-like of shape (classes,), optional
         With "macro": the weight of each class in the mean.
 
@@ -465,7 +467,7 @@ def score_distribution(
     average : {"macro", "micro"}, default="macro"
         The mean over classes, or one score for all rows and classes together.
     classes : array-like of shape (classes,), optional
-        The names of the classes.
+        The names of the classes, as for `decide`.
     weights : array-like of shape (classes,), optional
         With "macro": the weight of each class in the mean.
 
@@ -510,11 +512,11 @@ def _source_of(
     """Return where the scores of a choice of classes come from."""
     kind = check_option(average, _AVERAGES, name="average")
     p = _dense(_check_probabilities(y_proba))
-    names = _check_names(classes, p.shape[1])
+    names = check_classes(classes, p.shape[1], y_proba)
     share = check_class_weights(weights, p.shape[1])
     check_order(y_proba=y_proba, y_pred=y_pred)
     column = _check_predictions(y_pred, names, p.shape[0])
-    if classes is None:
+    if classes is None and column_names(y_proba) is None:
         _refuse_names_as_indices(column, p)
     if not p.shape[0]:
         raise errors.nothing_to_average(p.shape)
@@ -593,11 +595,14 @@ def _check_probabilities(y_proba: Any) -> Any:
     return given
 
 
-def _check_names(classes: Any, count: int) -> NDArray[Any]:
-    """Return the names of the classes."""
+def check_classes(classes: Any, count: int, y_proba: Any) -> NDArray[Any]:
+    """Return the names of the classes: those of the columns, unless told otherwise."""
+    own = column_names(y_proba)
     if classes is None:
-        return np.arange(count)
+        return np.arange(count) if own is None else np.asarray(own)
     names = np.asarray(classes)
+    if own is not None and own != names.tolist() and set(own) == set(names.tolist()):
+        raise errors.classes_in_another_order(own, names.tolist())
     if names.shape != (count,):
         raise errors.not_one_name_each(count, names.shape)
     if len(set(names.tolist())) < count:
