@@ -109,7 +109,7 @@ TWO_COLUMNS = {
     "multiclass": (
         "y_pred",
         "y_proba",
-        lambda at: multiclass.expected_score(TABLE, at(LABELS)),
+        lambda at: multiclass.expected_score(TABLE, at(LABELS), classes=[0, 1]),
     ),
     "multilabel": (
         "y_pred",
