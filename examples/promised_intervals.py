@@ -6,7 +6,8 @@ For each random split a model is fitted on one part of the rows. On a second par
 labels, `check_calibration` looks at its probabilities. For the third part `decide`
 takes the labels with the best expected score and promises an interval that should hold
 the real score in 90 % of the cases. Then the labels are uncovered. Models are taken as
-they are, and calibrated with scikit-learn's `CalibratedClassifierCV`.
+they are, and calibrated with scikit-learn's `CalibratedClassifierCV`; the picture in
+docs/guides/calibration.md has `bestcut.calibrate` beside them.
 
 Prints Markdown tables; four minutes on two free cores. Needs scikit-learn, which the
 development environment has (dependency group `oracles`); bestcut itself does not. The
@@ -32,6 +33,7 @@ from scipy.sparse import csr_matrix, issparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
@@ -49,6 +51,7 @@ DATA = {
     "letters": 14,  # the letter O
     "scene": 5,  # urban
 }
+DRAWS = "calibrate"  # a calibration of our own, which knows how sure it is
 MODELS: dict[str, tuple[str | None, ...]] = {  # and how they are calibrated
     "logistic": (None, "sigmoid", "isotonic"),
     "naive Bayes": (None, "isotonic"),
@@ -139,7 +142,7 @@ def make_model(kind: str, calibration: str | None, sparse: bool) -> Any:
         model = HistGradientBoostingClassifier(
             max_iter=50, max_leaf_nodes=15, random_state=0
         )
-    if calibration is None:
+    if calibration in (None, DRAWS):
         return model
     return CalibratedClassifierCV(model, method=calibration, cv=3, ensemble=False)
 
@@ -155,6 +158,22 @@ def parts(n: int, seed: int) -> list[np.ndarray]:
     return rows
 
 
+def calibrated_draws(
+    model: Any, X: Any, y: np.ndarray, fit: np.ndarray, new: list[np.ndarray]
+) -> list[bestcut.UncertainProbabilities]:
+    """Return draws of the probabilities of other rows, for several sets of them.
+
+    Out-of-fold scores calibrate the model, which was fitted on the same rows.
+    """
+    scores = cross_val_predict(model, X[fit], y[fit], cv=3, method="predict_proba")
+    calibration = bestcut.calibrate(y[fit], scores[:, 1])
+    low_high = calibration.score_range
+    return [
+        calibration(np.clip(model.predict_proba(X[rows])[:, 1], *low_high))
+        for rows in new
+    ]
+
+
 def probabilities(model: Any, X: Any, calibration: str | None, n_fit: int) -> Any:
     """Return the probabilities to be positive.
 
@@ -166,7 +185,10 @@ def probabilities(model: Any, X: Any, calibration: str | None, n_fit: int) -> An
 
 
 def promise(
-    y_proba: np.ndarray, y_true: np.ndarray, metric: str, check: float
+    y_proba: np.ndarray | bestcut.UncertainProbabilities,
+    y_true: np.ndarray,
+    metric: str,
+    check: float,
 ) -> Outcome:
     """Decide, note what is promised, then look at the labels."""
     decision = bestcut.decide(y_proba, metric)
@@ -199,9 +221,12 @@ def one_split(
     """Fit, check, promise and uncover on one random split."""
     fit, check, test = parts(y.size, seed)
     model = make_model(kind, calibration, issparse(X)).fit(X[fit], y[fit])
-    p_check, p_test = (
-        probabilities(model, X[i], calibration, fit.size) for i in (check, test)
-    )
+    if calibration == DRAWS:
+        p_check, p_test = calibrated_draws(model, X, y, fit, [check, test])
+    else:
+        p_check, p_test = (
+            probabilities(model, X[i], calibration, fit.size) for i in (check, test)
+        )
     p_value = bestcut.check_calibration(y[check], p_check).p_value
     return [promise(p_test, y[test], metric, p_value) for metric in metrics]
 

@@ -30,9 +30,13 @@ INK, GREY, MISS = "black", "0.65", "#d55e00"
 def draw(folder):
     """Return the figure."""
     X, y = example.load(folder, DATA)
-    panels = {"as it is": None, "calibrated": "isotonic"}
+    panels = {
+        "Logistic regression as it is": None,
+        "Isotonic calibration, taken for the truth": "isotonic",
+        "bestcut.calibrate": example.DRAWS,
+    }
     figure, axes = plt.subplots(
-        1, 2, figsize=(11, 4.6), sharey=True, layout="constrained"
+        1, 3, figsize=(14, 4.6), sharey=True, layout="constrained"
     )
     for axis, (title, calibration) in zip(axes, panels.items(), strict=True):
         found = example.run(X, y, MODEL, calibration, N_SETS, ["f1"])["f1"]
@@ -46,7 +50,7 @@ def draw(folder):
         axis.plot(at[~covered], realised[~covered], "x", color=MISS, ms=5, mew=1.8)
         rejected = np.mean([outcome.rejected for outcome in found])
         axis.set_title(
-            f"Logistic regression {title}:\n{covered.sum()} of {N_SETS} intervals hold;"
+            f"{title}:\n{covered.sum()} of {N_SETS} intervals hold;"
             f" the check rejects {rejected:.0%}",
             fontsize=11,
         )

@@ -59,6 +59,20 @@ def test_calibration_restores_the_intervals_of_naive_bayes(letters):
     assert abs(gap) < 0.1
 
 
+def test_draws_promise_less_than_their_means_taken_for_the_truth():
+    rng = np.random.default_rng(0)
+    y = (rng.random(250) < 0.3).astype(np.int64)
+    X = rng.normal(loc=1.2 * y)[:, None]
+    fit, test = np.arange(100), np.arange(100, 250)
+    model = example.make_model("naive Bayes", example.DRAWS, sparse=False)
+    model.fit(X[fit], y[fit])
+    draws, same = example.calibrated_draws(model, X, y, fit, [test, test[::-1]])
+    np.testing.assert_array_equal(draws.mean, same.mean[::-1])
+    honest, sure = (example.promise(p, y[test], "f1", 1.0) for p in (draws, draws.mean))
+    assert honest.high - honest.low > 1.2 * (sure.high - sure.low)
+    assert honest.covered
+
+
 def test_the_script_says_why_it_is_skipped_without_data(tmp_path, capsys):
     assert example.main(["--data", str(tmp_path)]) == 0
     assert "BESTCUT_DATA" in capsys.readouterr().out
