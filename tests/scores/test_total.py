@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import bestcut
 from bestcut.scores import _total
 from bestcut.scores._total import FEWEST, Grid, Steps, distribution_of_total
 from groups import slow
@@ -249,3 +250,20 @@ def test_tails_that_are_wrong_would_show():
         assert_tails(found, values + 2 * found.value_error, exact, 1e-13)
     with pytest.raises(AssertionError):
         assert_tails(found, values, exact * (1 + 1e-6), 1e-13)
+
+
+def test_a_step_is_to_the_less_likely_outcome():
+    p = np.array([0.0, 0.25, 0.5, 0.502, 0.75, 1.0])
+    steps = Steps.of_rows(p, np.arange(1.0, 7.0), -np.arange(1.0, 7.0))
+    assert np.all((steps.chance > 0) & (steps.chance <= 0.5))
+    np.testing.assert_array_equal(steps.size, [4, 6, -8, -10])
+    assert steps.start == -1 - 2 - 3 + 4 + 5 + 6
+
+
+def test_the_highest_total_over_draws_counts_however_rare_it_is():
+    """Level 1 is no level that rounding may lower: the third row pays at 1e-14."""
+    draws = bestcut.UncertainProbabilities([[0.5, 0.5, 0.0], [0.5, 0.5, 1e-14]])
+    worth = bestcut.RowUtility(tp=[1.0, 2.0, 4.0])
+    score = bestcut.score_distribution(draws, [1, 1, 1], worth)
+    assert score.ppf(1.0) == pytest.approx(7.0)
+    assert score.ppf(0.0) == 0.0
