@@ -223,6 +223,14 @@ def not_callable(name: str, function: Any) -> TypeError:
     return TypeError(f"`{name}` must be callable; got {_shown(function)}.")
 
 
+def frame_for_path(column: str) -> TypeError:
+    """Return the refusal of a table in memory where a file is wanted."""
+    return TypeError(
+        "`path` must be a file, a folder or a polars.LazyFrame; got a DataFrame. Pass "
+        f"`path[{column!r}]` to `bestcut.decide`, which returns the labels as a column."
+    )
+
+
 def package_missing(needed_by: str, package: str, extra: str) -> ImportError:
     """Return the refusal to work without an optional package."""
     msg = f"{needed_by} needs {package}: pip install 'bestcut[{extra}]'"
