@@ -151,7 +151,7 @@ BAD = {
     "two columns": ([[0.9, 0.1]], ValueError, r"1-D.*`np\.asarray\(y_proba\)\[:, 1\]`"),
     "3-D": (np.zeros((2, 2, 2)), ValueError, r"must be 1-D; got shape \(2, 2, 2\)"),
     "scalar": (0.5, ValueError, r"must be 1-D; got shape \(\).*`\[y_proba\]`"),
-    "object": (np.array([0.1, None]), TypeError, r"dtype object.*astype\(float\)"),
+    "object": (np.array([0.1, None]), TypeError, r"dtype object.*y_proba\[1\] = None"),
     "masked": (np.ma.array([0.1]), TypeError, r"masked array.*compressed"),
     "ragged": ([[0.1], [0.2, 0.3]], ValueError, r"ragged rows"),
     "complex": ([0.1 + 0j], TypeError, r"dtype complex128"),
@@ -165,7 +165,7 @@ BAD = {
     "maps": (
         np.zeros((2, 3, 4, 4)),
         ValueError,
-        r"`bestcut\.torch\.decide_masks` with a tensor, or `bestcut\.decide_each\(y_pr",
+        r"`bestcut\.torch\.decide_masks` with a tensor, or `bestcut\.decide_each\(np",
     ),
     "dates": (np.array(["2020-01-01"], "M8[D]"), TypeError, r"dtype datetime64"),
     "missing": (pd.Series([0.1, None], dtype="Float64"), ValueError, r"\[1\] = nan"),

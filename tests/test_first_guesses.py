@@ -3,7 +3,12 @@
 Each test is a guess that somebody made.
 """
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import bestcut
@@ -113,3 +118,64 @@ def test_random_state_is_a_seed_a_generator_or_none(call):
             call(wrong)
     with pytest.raises(TypeError, match=r"Pass np\.random\.default_rng\(seed\)"):
         call(np.random.RandomState(0))
+
+
+class OfJax:
+    """An array of a type that NumPy does not know, as jax has it."""
+
+    dtype = "bfloat16"
+
+    def __init__(self, values):
+        self.values = values
+
+    def astype(self, kind):
+        assert kind == "float32"
+        return np.asarray(self.values, dtype=kind)
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError
+
+
+HALVES = [0.75, 0.5, 0.125]
+NUMBERS = {
+    "decimal": [Decimal("0.75"), Decimal("0.5"), Decimal("0.125")],
+    "fractions": [Fraction(3, 4), Fraction(1, 2), Fraction(1, 8)],
+    "objects": np.array(HALVES, dtype=object),
+    "pandas objects": pd.Series(HALVES, dtype=object),
+    "pandas nullable": pd.Series(HALVES, dtype="Float64"),
+    "polars decimal": pl.Series(HALVES).cast(pl.Decimal(10, 3)),
+    "bfloat16": OfJax(HALVES),
+}
+
+
+@pytest.mark.parametrize("given", NUMBERS.values(), ids=NUMBERS)
+def test_numbers_are_numbers_whatever_holds_them(given):
+    assert bestcut.decide(given).expected_score == bestcut.decide(HALVES).expected_score
+    assert bestcut.expected_score(given, [1, 1, 0]) == bestcut.expected_score(
+        HALVES, [1, 1, 0]
+    )
+
+
+def test_numbers_in_tables_of_objects():
+    frame = pd.DataFrame([HALVES, HALVES], dtype="Float64")
+    for given in (frame, frame.astype(object)):
+        found = bestcut.decide_each(given)
+        assert found.n_positive.tolist() == [bestcut.decide(HALVES).n_positive] * 2
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (np.array([0.5, None]), r"with y_proba\[1\] = None\. Drop or fill such"),
+        (pd.Series([0.5, pd.NA], dtype=object), r"\[1\] = <NA>\. Drop or fill"),
+        (pd.Series(["0.5"]), r"`y_proba\.astype\(float\)`"),
+        (pl.Series(["0.5"]), r"`y_proba\.cast\(pl\.Float64\)`"),
+        (["0.5"], r"`np\.asarray\(y_proba, dtype=float\)`"),
+        ([[0.5, 0.5], [0.5, None]], r"with y_proba\[1, 1\] = None"),
+        (np.array([0.5, True], dtype=object), "got booleans, which are labels"),
+    ],
+)
+def test_what_is_no_number_is_refused_in_the_words_of_its_library(given, message):
+    decide = bestcut.decide if np.ndim(given) == 1 else bestcut.decide_each
+    with pytest.raises(TypeError, match=message):
+        decide(given)

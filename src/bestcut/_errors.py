@@ -223,6 +223,14 @@ def not_callable(name: str, function: Any) -> TypeError:
     return TypeError(f"`{name}` must be callable; got {_shown(function)}.")
 
 
+def frame_for_path(column: str) -> TypeError:
+    """Return the refusal of a table in memory where a file is wanted."""
+    return TypeError(
+        "`path` must be a file, a folder or a polars.LazyFrame; got a DataFrame. Pass "
+        f"`path[{column!r}]` to `bestcut.decide`, which returns the labels as a column."
+    )
+
+
 def package_missing(needed_by: str, package: str, extra: str) -> ImportError:
     """Return the refusal to work without an optional package."""
     msg = f"{needed_by} needs {package}: pip install 'bestcut[{extra}]'"
@@ -380,6 +388,19 @@ def not_real_numbers(name: str, dtype: Any, first: Any, cure: str = "") -> TypeE
     )
 
 
+def not_a_number(name: str, place: list[int], value: Any, cure: str) -> TypeError:
+    """Return the refusal of an object among objects that is no real number."""
+    missing = value is None or type(value).__name__ in ("NAType", "NaTType")
+    at = ", ".join(map(str, place))
+    return TypeError(
+        _joined(
+            f"`{name}` must hold real numbers; got dtype object, with {name}[{at}] = "
+            f"{_shown(value)}.",
+            "Drop or fill such entries first." if missing else cure,
+        )
+    )
+
+
 def booleans_as_probabilities(name: str) -> TypeError:
     """Return the refusal of booleans in the place of probabilities."""
     return TypeError(
@@ -428,8 +449,8 @@ def not_one_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
     elif name == "y_proba" and len(shape) > 2:
         cure = (
             "For a mask of each map call `bestcut.torch.decide_masks` with a tensor, "
-            f"or `bestcut.decide_each({name}.reshape(-1, height * width))`. Flatten "
-            f"it with `np.ravel({name})` if it is one problem."
+            f"or `bestcut.decide_each(np.reshape({name}, (-1, height * width)))`. "
+            f"Flatten it with `np.ravel({name})` if it is one problem."
         )
     else:
         cure = f"If it is one problem, flatten it with `np.ravel({name})`."
@@ -475,7 +496,7 @@ def not_two_dimensional(name: str, shape: tuple[int, ...]) -> ValueError:
         cure = (
             "If its first axis is for draws, pass a list of `bestcut."
             f"UncertainProbabilities({name}[:, :, j])`, one for each label j. If it is "
-            f"for images, pass `{name}.reshape(-1, height * width)`."
+            f"for images, pass `np.reshape({name}, (-1, height * width))`."
         )
     return _not_a_matrix(name, shape, cure)
 
@@ -488,8 +509,8 @@ def not_many_problems(name: str, shape: tuple[int, ...]) -> ValueError:
     )
     if len(shape) > 2:
         cure = (
-            f"For a mask of each map pass `{name}.reshape(-1, height * width)`, or "
-            "call `bestcut.torch.decide_masks` with a tensor."
+            f"For a mask of each map pass `np.reshape({name}, (-1, height * width))`, "
+            "or call `bestcut.torch.decide_masks` with a tensor."
         )
     return _not_a_matrix(name, shape, cure)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection
+from decimal import Decimal
 from numbers import Integral, Rational, Real
 from typing import Any, TypeAlias
 
@@ -19,6 +20,7 @@ from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
 
 _MOST = int(np.iinfo(np.int64).max)  # instances that a problem may have
 _UNKNOWN = 1 << 53  # no batch has so many instances: their number is not known yet
+_NUMBERS = (Real, Decimal, np.bool_)  # as objects
 _LARGEST = 1e150  # so that a product of two is still finite
 _SUM_OF_TWO = 1e-5  # two classes in float32 sum to 1 within this
 
@@ -29,8 +31,11 @@ NotTwoDimensional: TypeAlias = Callable[[str, tuple[int, ...]], ValueError]
 def as_numpy(values: Any) -> Any:
     """Return a PyTorch tensor as an array, and anything else as it is.
 
-    NumPy does not take tensors on another device, tensors with gradients, or bfloat16.
+    NumPy does not take tensors on another device, tensors with gradients, or bfloat16,
+    which arrays of jax have, too.
     """
+    if str(getattr(values, "dtype", "")) == "bfloat16":
+        return values.astype("float32")
     if not (hasattr(values, "detach") and hasattr(values, "cpu")):
         return values
     tensor = values.detach().cpu()
@@ -54,8 +59,8 @@ def check_real_array(
         raise errors.ragged(name) from exc
     if array.dtype == object and array.ndim == 0:
         raise errors.not_a_sequence(name, values)
-    if array.size == 0 and array.dtype == object:
-        array = array.astype(np.float64)
+    if array.dtype == object:
+        array = _from_objects(array, name, cure, booleans=booleans)
     if array.dtype.kind not in "buif":
         first = array.ravel()[:1].tolist()[0] if array.size else values
         raise errors.not_real_numbers(name, array.dtype, first, cure)
@@ -64,12 +69,38 @@ def check_real_array(
     return array.astype(np.float64, copy=False)
 
 
+def _from_objects(
+    array: Any, name: str, cure: str, *, booleans: bool
+) -> FloatArray | BoolArray:
+    """Return objects that are all numbers, such as those of `decimal`, as float64."""
+    flat = array.ravel().tolist()
+    for at, one in enumerate(flat):
+        if not isinstance(one, _NUMBERS):
+            place = np.unravel_index(at, array.shape)
+            raise errors.not_a_number(name, [int(i) for i in place], one, cure)
+    if not booleans and any(isinstance(one, bool | np.bool_) for one in flat):
+        return np.ones(array.shape, dtype=np.bool_)  # which is refused as booleans are
+    return np.array([float(one) for one in flat], np.float64).reshape(array.shape)
+
+
+def conversion(values: Any, name: str) -> str:
+    """Return how the library that made `values` turns them into numbers."""
+    library = type(values).__module__.partition(".")[0]
+    call = {
+        "numpy": f"{name}.astype(float)",
+        "pandas": f"{name}.astype(float)",
+        "polars": f"{name}.cast(pl.Float64)",
+        "pyarrow": f"{name}.cast('float64')",
+    }.get(library, f"np.asarray({name}, dtype=float)")
+    return f"Convert it first, for example with `{call}`."
+
+
 def _check_column(values: Any, *, name: str, booleans: bool = True) -> FloatArray:
     """Return `values` as a 1-D float64 array."""
     array = check_real_array(
         values,
         name=name,
-        cure=f"Convert it first, for example with `{name}.astype(float)`.",
+        cure=conversion(values, name),
         booleans=booleans,
     )
     if array.ndim != 1:
@@ -114,7 +145,7 @@ def check_matrix(
     array = check_real_array(
         values,
         name=name,
-        cure=f"Convert it first, for example with `{name}.astype(float)`.",
+        cure=conversion(values, name),
         booleans=False,
     )
     if array.ndim != 2:

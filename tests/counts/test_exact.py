@@ -406,7 +406,7 @@ def test_inputs_are_left_untouched_and_may_be_read_only():
         ([[0.1], [0.1, 0.2]], ValueError, r"`y_proba` must be a flat.*ragged rows"),
         (["0.5"], TypeError,
          r"`y_proba` must hold real numbers; got dtype <U3 \(first entry '0\.5'\)"),
-        (np.array([0.5], object), TypeError,
+        (np.array(["0.5"], object), TypeError,
          r"got dtype object.*`y_proba\.astype\(float\)`"),
         ([0.5, None], TypeError, r"`y_proba` must hold real numbers; got dtype object"),
         ([0.5j], TypeError, r"got dtype complex128"),

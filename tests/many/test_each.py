@@ -487,12 +487,7 @@ BAD = {
     "nan": ([[0.5, np.nan]], {}, ValueError, r"y_proba\[0, 1\] = nan \(1 of 2"),
     "high": ([[0.5], [1.5]], {}, ValueError, r"y_proba\[1, 0\] = 1\.5.*logits"),
     "text": ([["a"]], {}, TypeError, "real numbers"),
-    "nullable": (
-        pd.DataFrame([[0.5, 0.25]], dtype="Float64"),
-        {},
-        TypeError,
-        r"dtype object.*y_proba\.astype\(float\)",
-    ),
+    "objects": (pd.DataFrame([[0.5, "a"]]), {}, TypeError, r"y_proba\[0, 1\] = 'a'\."),
     "masked": (np.ma.zeros((2, 2)), {}, TypeError, "masked"),
     "axis": ([[0.5]], {"axis": 2}, ValueError, r"`axis` must be 1 .each row"),
     "n_jobs": ([[0.5]], {"n_jobs": -1}, ValueError, "`n_jobs` must not be negative"),
@@ -557,7 +552,10 @@ def test_the_comparison_notices_a_worse_decision():
     ("given", "cure"),
     [
         ([0.1, 0.2], "pass a flat array and `groups`. For one problem call `bestcut.d"),
-        (np.zeros((2, 1, 3, 3)), "pass `y_proba.reshape(-1, height * width)`, or call"),
+        (
+            np.zeros((2, 1, 3, 3)),
+            "pass `np.reshape(y_proba, (-1, height * width))`, or",
+        ),
     ],
 )
 def test_what_is_no_matrix_is_told_what_to_do(given, cure):

@@ -91,7 +91,7 @@ REFUSED = {
     "negative": ([[-0.1]], InvalidProbabilityError, r"draws\[0, 0\] = -0.1"),
     "infinite": ([[np.inf]], InvalidProbabilityError, r"draws\[0, 0\] = inf"),
     "text": ([["a"]], TypeError, r"`draws` must hold real numbers"),
-    "objects": (TABLE.astype(object), TypeError, r"with `draws.astype\(float\)`"),
+    "objects": ([[0.5, None]], TypeError, r"with draws\[0, 1\] = None\. Drop or fill"),
     "complex": (TABLE + 0j, TypeError, "`draws` must hold real numbers"),
     "ragged": ([[0.5], [0.5, 0.2]], ValueError, "`draws` .* ragged"),
     "masked": (np.ma.array(TABLE), TypeError, "`draws` must not be a masked array"),

@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bestcut._errors import package_missing
+from bestcut._errors import frame_for_path, package_missing
+from bestcut._tables import library_of
 from bestcut._validation import check_bounds, check_kind
 from bestcut.calibration import Calibration
 from bestcut.goals import Certain, Goal, Mean, check_goal
@@ -49,8 +50,9 @@ def decide_file(
     Parameters
     ----------
     path : str, path or polars.LazyFrame
-        The file to read, which may be compressed by gzip; or a scan of one or many
-        files that gives the same rows in the same order each time.
+        The file to read, which may be compressed by gzip; a folder of Parquet files, or
+        a pattern such as ``"2026-*.parquet"``, which are one batch; or a scan of one or
+        many files that gives the same rows in the same order each time.
     output : str or path
         The file to write. It appears, or replaces an existing file, only when all rows
         are written.
@@ -153,6 +155,8 @@ def decide_file(
             decide_held,
             decide_source,
             format_of_output,
+            is_many,
+            open_many,
             open_source,
             refuse_input_as_output,
             refuse_terminal,
@@ -167,6 +171,10 @@ def decide_file(
     source: Source
     if isinstance(path, pl.LazyFrame):
         source = FrameSource.of_scan(path, "the scan", kind="")
+    elif library_of(path) is not None:
+        raise frame_for_path(y_proba)
+    elif is_many(os.fspath(path)):
+        source = open_many(os.fspath(path), format, target, limits=Limits.of(limits))
     else:
         given = os.fspath(path)
         refuse_input_as_output(given, target)

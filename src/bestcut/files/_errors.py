@@ -98,6 +98,18 @@ def unnamed_format(path: str, known: Iterable[str]) -> FileError:
     return _refusal(path, what, f"Pass `format`, one of {', '.join(known)}.")
 
 
+def no_parquet_files(where: str) -> FileError:
+    """Return the refusal of a folder or a pattern without Parquet files."""
+    cure = "For files of another format pass a scan of them, such as polars.scan_csv."
+    return _refusal(where, "holds no Parquet files", cure)
+
+
+def not_one_file(where: str, kind: str | None) -> FileError:
+    """Return the refusal of a folder, or a pattern, as another format than Parquet."""
+    cure = "Pass a scan of the files, such as polars.scan_csv."
+    return _refusal(where, f"is read as parquet, not as {kind}, being many files", cure)
+
+
 def damaged(where: str, kind: str) -> FileError:
     """Return the refusal of a file that contradicts itself."""
     what = f"cannot be read as {kind} (it is damaged)"

@@ -13,6 +13,7 @@ from bestcut.files._decide_source import (
     write_labels,
 )
 from bestcut.files._errors import no_rows, twice
+from bestcut.files._folders import is_many, open_many
 from bestcut.files._formats import FORMATS, format_of_output, open_source
 from bestcut.files._frames import FrameSource
 from bestcut.files._limits import Limits
@@ -34,8 +35,10 @@ __all__ = [
     "decide_held",
     "decide_source",
     "format_of_output",
+    "is_many",
     "is_terminal",
     "no_rows",
+    "open_many",
     "open_source",
     "refuse_input_as_output",
     "refuse_terminal",

@@ -10,11 +10,9 @@ import numpy as np
 from bestcut import _errors as errors
 from bestcut._caches import Lean
 from bestcut._types import BoolArray, FloatArray, IndexArray
-from bestcut._validation import check_matrix, check_real_array
+from bestcut._validation import check_matrix, check_real_array, conversion
 from bestcut.uncertain._draws import Draws, ListedDraws, MappedDraws
 from bestcut.uncertain._ranked import RankedDraws
-
-_CURE = "Convert it first, for example with `draws.astype(float)`."
 
 
 class UncertainProbabilities(Lean):
@@ -78,7 +76,9 @@ class UncertainProbabilities(Lean):
     def __init__(self, draws: Any, *, axis: int = 0) -> None:
         if axis not in (0, 1):
             raise errors.not_an_axis_of_draws(axis)
-        shape = check_real_array(draws, name="draws", cure=_CURE, booleans=False).shape
+        shape = check_real_array(
+            draws, name="draws", cure=conversion(draws, "draws"), booleans=False
+        ).shape
         if len(shape) != 2:
             raise errors.not_draws_by_instance(shape)
         table = check_matrix(draws, name="draws")

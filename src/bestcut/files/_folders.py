@@ -1,0 +1,47 @@
+"""Folders of Parquet files, and patterns such as ``2026-*.parquet``."""
+
+from __future__ import annotations
+
+import os
+from glob import glob, has_magic
+from pathlib import Path
+
+import polars as pl
+
+from bestcut.files._errors import no_parquet_files, not_one_file
+from bestcut.files._frames import PARQUET, FrameSource, understood
+from bestcut.files._input import Input
+from bestcut.files._limits import Limits
+from bestcut.files._output import refuse_input_as_output
+from bestcut.files._parquet import check_parquet
+
+
+def is_many(path: str) -> bool:
+    """Return whether a path is a folder, or a pattern and not the name of a file."""
+    return os.path.isdir(path) or (has_magic(path) and not os.path.exists(path))
+
+
+def open_many(
+    path: str, kind: str | None, output: str, *, limits: Limits
+) -> FrameSource:
+    """Return the rows of all Parquet files of a folder, or of a pattern.
+
+    They are read as polars reads them: in the order of their names, with the columns
+    that the names of folders tell, as in ``day=3/part-0.parquet``.
+    """
+    if kind not in (None, PARQUET.name):
+        raise not_one_file(path, kind)
+    inside = Path(path)
+    files = (
+        [str(x) for suffix in PARQUET.suffixes for x in inside.rglob(f"*{suffix}")]
+        if inside.is_dir()
+        else [x for x in glob(path, recursive=True) if x.endswith(PARQUET.suffixes)]
+    )
+    if not files:
+        raise no_parquet_files(path)
+    for file in sorted(files):
+        refuse_input_as_output(file, output)
+        with understood(file, PARQUET.name):
+            check_parquet(Input(file, limits))
+    with understood(path, PARQUET.name):
+        return FrameSource.of_scan(pl.scan_parquet(path), path, PARQUET.name)
