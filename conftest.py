@@ -4,6 +4,8 @@ Processes that run tests side by side have one thread each for linear algebra: m
 would wait for each other, and waiting takes as much of a processor as working.
 """
 
+import doctest
+import inspect
 import locale
 import os
 import re
@@ -34,6 +36,22 @@ if find_spec("torch") is None:
 elif find_spec("triton") is None:
     collect_ignore += [f"src/bestcut/torch/{x}.py" for x in ("_fast", "_kernels")]
 _HERE = Path(__file__).parent
+
+
+def _finds_published_classes():
+    """Let doctest look for classes in the files that they are written in."""
+    is_from = doctest.DocTestFinder._from_module
+
+    def is_written_in(self, module, thing):
+        from bestcut._public import WRITTEN_IN  # not before the settings of threads
+
+        file = WRITTEN_IN.get(thing) if inspect.isclass(thing) else None
+        return is_from(self, module, thing) if file is None else file == module.__name__
+
+    doctest.DocTestFinder._from_module = is_written_in
+
+
+_finds_published_classes()
 
 
 def pytest_collection_modifyitems(items):

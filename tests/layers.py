@@ -17,6 +17,7 @@ BEGIN, END = "<!-- layers: from tests/layers.py -->\n", "<!-- end of layers -->\
 
 LAYERS = [
     "_types",
+    "_public",
     "_thresholds",
     "_caches",
     "_errors",

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 from bestcut import (
     _errors,
     _extras,
+    _public,
     calibration,
     counts,
     goals,
@@ -117,6 +118,8 @@ __all__ = [
     "score_distribution",
     "streams",
 ]
+
+_public.publish(__name__, globals(), "EmpiricalThreshold", "Surprise")
 
 if not TYPE_CHECKING:
 

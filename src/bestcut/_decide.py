@@ -79,7 +79,7 @@ Wanted: TypeAlias = float | Certain
 Floors: TypeAlias = dict[Metric, list[Wanted]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class ExpectedScoreCurve:
     """The expected score of every cut.
 
@@ -116,6 +116,13 @@ class ExpectedScoreCurve:
     error: float
     _decision: Decision = field(repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        scores, metric = self.expected_score, self._decision.metric
+        return (
+            f"ExpectedScoreCurve({metric.name}: {scores.size} cuts, expected scores "
+            f"from {scores.min():.6g} to {scores.max():.6g} [error {self.error:.1e}])"
+        )
+
     def to_frame(self) -> Any:
         """Return the curve as a DataFrame, with a row for each cut.
 
@@ -123,7 +130,8 @@ class ExpectedScoreCurve:
         -------
         DataFrame
             With the columns ``n_positive``, ``threshold`` (not for a
-            `bestcut.RowUtility`) and ``expected_score``. Of pandas or polars, as the
+            `bestcut.RowUtility`; missing for the empty prediction) and
+            ``expected_score``. Of pandas or polars, as the
             probabilities were; if they were neither, of the one that is installed, and
             of pandas if both are.
 
@@ -138,7 +146,7 @@ class ExpectedScoreCurve:
         >>> p = polars.Series("p", [0.7, 0.4])
         >>> frame = bestcut.decide(p, "f1").curve.to_frame()
         >>> frame["threshold"].round(2).to_list()
-        [inf, 0.55, 0.4]
+        [None, 0.55, 0.4]
         """
         columns = {
             "n_positive": self.n_positive,

@@ -136,8 +136,20 @@ def rows_like(given: Any, array: NDArray[Any]) -> Any:
 
 
 def frame_of(columns: Mapping[str, NDArray[Any]], library: str | None) -> Any:
-    """Return columns as a DataFrame of a library, or of the first that is installed."""
+    """Return columns as a DataFrame of a library, or of the first that is installed.
+
+    Numbers that are not finite are missing values, since JSON and charts lack them.
+    """
+    finite = {name: _or_missing(array) for name, array in columns.items()}
     for name in _LIBRARIES if library is None else (library,):
         if find_spec(name) is not None:
-            return import_module(name).DataFrame(dict(columns))
+            options = {"nan_to_null": True} if name == "polars" else {}
+            return import_module(name).DataFrame(finite, **options)
     raise errors.no_library_of_frames()
+
+
+def _or_missing(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array with NaN for what is infinite."""
+    if array.dtype.kind != "f" or not np.isinf(array).any():
+        return array
+    return np.where(np.isinf(array), np.nan, array)

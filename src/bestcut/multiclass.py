@@ -1,5 +1,6 @@
 """One class for each row; `bestcut.many.multiclass` has the code."""
 
+from bestcut._public import publish
 from bestcut.many.multiclass import (
     MulticlassDecision,
     decide,
@@ -13,3 +14,5 @@ __all__ = [
     "expected_score",
     "score_distribution",
 ]
+
+publish(__name__, globals())

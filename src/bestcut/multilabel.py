@@ -1,5 +1,6 @@
 """Multi-label decisions and expectations; `bestcut.many.multilabel` has the code."""
 
+from bestcut._public import publish
 from bestcut.many.multilabel import (
     MultilabelDecision,
     decide,
@@ -13,3 +14,5 @@ __all__ = [
     "expected_score",
     "score_distribution",
 ]
+
+publish(__name__, globals())

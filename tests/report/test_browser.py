@@ -388,3 +388,15 @@ def test_the_decision_is_there_without_scripts(browser, files):
     assert tab.is_visible("noscript")
     assert not tab.is_visible("#explorer")
     context.close()
+
+
+def test_words_beside_the_cut_are_whole_on_a_narrow_screen(show):
+    tab = show("usual", viewport={"width": 1000, "height": 800})
+    lines = tab.evaluate(
+        """() => [...document.querySelectorAll(".beside tbody th")].map(cell => {
+            const words = document.createRange();
+            words.selectNodeContents(cell);
+            return [cell.textContent, words.getClientRects().length];
+        })"""
+    )
+    assert dict(map(tuple, lines)).items() >= {"Precision": 1, "Recall": 1}.items()

@@ -1,5 +1,6 @@
 """Check whether probabilities are right, and calibrate them."""
 
+from bestcut._public import publish
 from bestcut.calibration._bins import labelled_bins as labelled_bins
 from bestcut.calibration._calibrate import Calibration, calibrate
 from bestcut.calibration._check import check_calibration
@@ -21,3 +22,5 @@ __all__ = [
     "estimate_prevalence",
     "guarantee",
 ]
+
+publish(__name__, globals())

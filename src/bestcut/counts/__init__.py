@@ -5,6 +5,7 @@ instance by instance, as the paper's algorithms do, and are for everyone. The re
 the package uses windows (`Law`), rules from cumulants, and the two sides of a cut.
 """
 
+from bestcut._public import publish
 from bestcut.counts._exact import (
     WindowedLaw as WindowedLaw,
     add_instance as add_instance,
@@ -86,6 +87,8 @@ from bestcut.counts._window import (
 
 # What users import; the names above with `as` are for the other folders.
 __all__ = ["poisson_binomial"]
+
+publish(__name__, globals())
 
 
 def __dir__() -> list[str]:

@@ -6,6 +6,7 @@ it drew as attributes ending in an underscore, and can be drawn again with ``plo
 """
 
 from bestcut import _errors
+from bestcut._public import publish
 
 try:
     import matplotlib as mpl  # noqa: F401
@@ -30,3 +31,5 @@ __all__ = [
     "ExpectedScoreDisplay",
     "ScoreDistributionDisplay",
 ]
+
+publish(__name__, globals())

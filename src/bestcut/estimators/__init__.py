@@ -11,6 +11,7 @@ Needs scikit-learn: ``pip install 'bestcut[sklearn]'``. The paper's three conten
 """
 
 from bestcut import _errors
+from bestcut._public import publish
 
 try:
     import sklearn as _sklearn  # noqa: F401
@@ -22,9 +23,23 @@ except ImportError as error:
 from bestcut.estimators._expected import ExpectedMetricClassifier
 from bestcut.estimators._multilabel import ExpectedMetricMultilabelClassifier
 from bestcut.estimators._plugin import PluginThresholdClassifier
+from bestcut.estimators._trusted import trusted_types
 
 __all__ = [
     "ExpectedMetricClassifier",
     "ExpectedMetricMultilabelClassifier",
     "PluginThresholdClassifier",
 ]
+
+publish(__name__, globals())
+
+#: The types that a fitted classifier may hold, besides those of NumPy and of its own
+#: model: ``skops.io.load(file, trusted=[*TRUSTED_TYPES, ...])``. A metric of your own is
+#: not among them.
+TRUSTED_TYPES = trusted_types(
+    [
+        ExpectedMetricClassifier,
+        ExpectedMetricMultilabelClassifier,
+        PluginThresholdClassifier,
+    ]
+)

@@ -16,6 +16,7 @@ The same argument keeps constraints on expected values simple: the top-k predict
 the best for the objective and for all constraining metrics at once.
 """
 
+from bestcut._public import publish
 from bestcut.goals._certain import (
     Certain,
     Condition as Condition,
@@ -34,6 +35,8 @@ from bestcut.goals._search import GoalSearch as GoalSearch
 
 # What users import; the names above with `as` are for the other folders.
 __all__ = ["Certain", "Goal", "Mean", "ProbAtLeast", "Quantile"]
+
+publish(__name__, globals())
 
 
 def __dir__() -> list[str]:

@@ -1,6 +1,7 @@
 """What is maximised: metrics of the confusion matrix, and which of them qualify."""
 
 from bestcut._errors import ExpressionError
+from bestcut._public import publish
 from bestcut.metrics._base import (
     Affine as Affine,
     FractionalLinearMetric as FractionalLinearMetric,
@@ -121,6 +122,8 @@ __all__ = [
     "get",
     "names",
 ]
+
+publish(__name__, globals())
 
 
 def __dir__() -> list[str]:

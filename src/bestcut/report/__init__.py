@@ -4,6 +4,7 @@ Needs vl-convert-python, which brings the charts: ``pip install 'bestcut[report]
 """
 
 from bestcut import _errors
+from bestcut._public import publish
 
 try:
     import vl_convert  # noqa: F401
@@ -22,3 +23,5 @@ from bestcut.report._report import (
 
 # What users import; the names above with `as` are for the command.
 __all__ = ["Report", "make_report"]
+
+publish(__name__, globals())

@@ -12,6 +12,8 @@ from bestcut.counts import Law
 from bestcut.scores._mixture import AnyPrediction
 from bestcut.scores._utility import probability_error
 
+_ROWS = (("actual negative", "tn", "fp"), ("actual positive", "fn", "tp"))
+
 
 class CellNumbers(NamedTuple):
     """A number for each cell of a confusion matrix."""
@@ -106,22 +108,35 @@ class ConfusionDistribution:
             tp, (k - tp[1], k - tp[0]), fn, (rest - fn[1], rest - fn[0])
         )
 
-    def __repr__(self) -> str:
-        mean, ranges = self.mean, self.interval(0.9)
-        cells = {
+    def _cells(self) -> dict[str, str]:
+        """Return what is said of each cell."""
+        mean, ranges = self.mean._asdict(), self.interval(0.9)
+        return {
             name: f"{value:.1f} ({low} to {high})"
-            for (name, value), (low, high) in zip(
-                mean._asdict().items(), ranges, strict=True
-            )
+            for (name, value), (low, high) in zip(mean.items(), ranges, strict=True)
         }
+
+    def _repr_html_(self) -> str:
+        cells = self._cells()
+        rows = [
+            f"<tr><th>{name}</th><td>{cells[left]}</td><td>{cells[right]}</td></tr>"
+            for name, left, right in _ROWS
+        ]
+        head = "<th></th><th>predicted negative</th><th>predicted positive</th>"
+        return (
+            "<table><caption>bestcut expected counts (90% between)</caption>"
+            f"<tr>{head}</tr>{''.join(rows)}</table>"
+        )
+
+    def __repr__(self) -> str:
+        cells = self._cells()
         width = max(18, *map(len, cells.values()))
         header = (
             f"{'':16}  {'predicted negative':>{width}}  {'predicted positive':>{width}}"
         )
-        rows = (("actual negative", "tn", "fp"), ("actual positive", "fn", "tp"))
         lines = [
             f"{name:16}  {cells[left]:>{width}}  {cells[right]:>{width}}"
-            for name, left, right in rows
+            for name, left, right in _ROWS
         ]
         return "\n".join(["Expected counts (90% between)", header, *lines])
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bestcut import _errors as errors
+from bestcut import _errors as errors, _extras as extras
 from bestcut._caches import Lean
 from bestcut._types import FloatArray
 from bestcut._validation import (
@@ -295,6 +295,33 @@ class ScoreDistribution(Lean):
             raise errors.holds_nan(name="x", array=scores, bad=np.isnan(scores))
         flat = [chance(score) for score in scores.ravel().tolist()]
         return np.array(flat).reshape(scores.shape) if scores.ndim else flat[0]
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the distribution. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        bestcut.displays.ScoreDistributionDisplay
+            What was drawn, with its axes as ``ax_``.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import bestcut
+        >>> score = bestcut.decide([0.9, 0.8, 0.6, 0.3, 0.2, 0.1] * 50).distribution()
+        >>> score.plot().ax_.get_xlabel()
+        'F1'
+        """
+        return extras.load("displays").ScoreDistributionDisplay(self).plot(ax=ax)
 
     def ppf(self, q: Any) -> Any:
         """Return the smallest score that is not exceeded with probability q.
