@@ -1,6 +1,6 @@
 """What is maximised: metrics of the confusion matrix, and which of them qualify."""
 
-from bestcut._errors import ExpressionError
+from bestcut._errors import ExpressionError, WorkLimitError
 from bestcut.metrics._base import (
     Affine as Affine,
     FractionalLinearMetric as FractionalLinearMetric,
@@ -77,6 +77,7 @@ from bestcut.metrics._rows import (
     RowUtility,
     Worths as Worths,
 )
+from bestcut.metrics._work import work_limit
 
 # What users import; the names above with `as` are for the other folders.
 __all__ = [
@@ -107,6 +108,7 @@ __all__ = [
     "Specificity",
     "SquaredCountError",
     "Trait",
+    "WorkLimitError",
     "check_metric",
     "from_counts",
     "from_expression",
@@ -114,6 +116,7 @@ __all__ = [
     "from_uvp",
     "get",
     "names",
+    "work_limit",
 ]
 
 
