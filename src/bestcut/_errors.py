@@ -113,6 +113,26 @@ class NotFollowedError(TypeError):
     """A formula does something for which there is no rule. Users never see this."""
 
 
+class WorkLimitError(RuntimeError):
+    """A decision needs more work than `bestcut.metrics.work_limit` allows.
+
+    See Also
+    --------
+    bestcut.metrics.work_limit : Sets the limit.
+
+    Examples
+    --------
+    >>> from bestcut.metrics import WorkLimitError, from_expression, work_limit
+    >>> metric = from_expression("sqrt(tp) / (1 + fp + fn)")
+    >>> try:
+    ...     with work_limit(2):
+    ...         metric(tp=[1, 2, 3], n_pred=3, n_pos=4, n=9)
+    ... except WorkLimitError as error:
+    ...     print(str(error).partition(".")[0])
+    more than 2 values of metric 'sqrt(tp) / (1 + fp + fn)' are needed
+    """
+
+
 class ExpressionError(ValueError):
     """A formula cannot be understood.
 
@@ -988,6 +1008,14 @@ def same_name_twice(metric: str, given: Any) -> ValueError:
     return ValueError(
         f"`metric` must hold metrics of different names; got {metric!r} twice"
         + (f"; {given!r} is another name of it." if alias else ".")
+    )
+
+
+def too_much_work(metric: str, most: int) -> WorkLimitError:
+    """Return the error for a decision that needs more values than are allowed."""
+    return WorkLimitError(
+        f"more than {most} values of metric {quoted(metric)} are needed. Allow more "
+        "with `work_limit`, or simplify the formula."
     )
 
 

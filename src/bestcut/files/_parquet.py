@@ -18,6 +18,7 @@ _COLUMNS, _ROWS = 1, 3
 _METADATA = 3
 _VALUES, _PACKED, _DATA, _DICTIONARY = 5, 7, 9, 11
 _PAGE_UNPACKED, _PAGE_PACKED = 2, 3
+_PAGES = (5, 7, 8)  # what says more of a page of values, or of a dictionary
 
 
 @dataclass(frozen=True)
@@ -113,21 +114,36 @@ def _unpacked(file: BinaryIO, chunk: _Chunk) -> int:
     """Return how many bytes the pages of a chunk have, unpacked."""
     total, at, end = 0, chunk.start, chunk.start + chunk.packed
     length = _HEADER
-    while at < end:
+    while chunk.values and at < end:  # without values, the place may be wrong
         file.seek(at)
         header = Thrift(file.read(length))
-        sizes = {_PAGE_UNPACKED: 0, _PAGE_PACKED: 0}
         try:
-            for number, kind in header.fields():
-                if number in sizes:
-                    sizes[number] = max(header.whole(), 0)
-                else:
-                    header.skip(kind)
+            unpacked, packed, values = _page(header)
         except Damaged:
             if length >= end - at:
                 break  # polars will meet this too, and not read on
             length *= 8  # it holds long values, the least and the largest of the page
             continue
-        total += sizes[_PAGE_UNPACKED]
-        at += header.at + sizes[_PAGE_PACKED]
+        if min(unpacked, packed, values) < 0 or values > chunk.values:
+            raise Damaged
+        total += unpacked
+        at += header.at + packed
     return total
+
+
+def _page(header: Thrift) -> tuple[int, int, int]:
+    """Return how many bytes a page has, unpacked and packed, and how many values."""
+    found = {_PAGE_UNPACKED: -1, _PAGE_PACKED: -1}
+    values = 0
+    for number, kind in header.fields():
+        if number in found:
+            found[number] = header.whole()
+        elif number in _PAGES:
+            for inner, of in header.fields():
+                if inner == 1:
+                    values = header.whole()
+                else:
+                    header.skip(of)
+        else:
+            header.skip(kind)
+    return found[_PAGE_UNPACKED], found[_PAGE_PACKED], values

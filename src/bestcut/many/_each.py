@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,8 @@ from bestcut.uncertain import UncertainProbabilities
 ONE_BY_ONE = (
     'Decide one problem after the other, with `bestcut.decide(solver="exhaustive")`.'
 )
+
+T = TypeVar("T")
 
 _TIED = 64 * EPS
 _MEAN = Mean()
@@ -436,13 +439,19 @@ def decide_drawn(
         each = list(map(facts, problems, *bounds))
     else:
         with ThreadPoolExecutor(threads) as pool:
-            each = list(pool.map(facts, problems, *bounds))
+            each = list(pool.map(_in_context(facts), problems, *bounds))
     made = [one for one in each if isinstance(one, _Facts)]
     for i, one in enumerate(each):
         if isinstance(one, InfeasibleError):
             unmet = len(each) - len(made)
             raise errors.infeasible_problem(called(i), i, one, unmet, len(each))
     return DrawnDecisions(made)
+
+
+def _in_context(function: Callable[..., T]) -> Callable[..., T]:
+    """Return a function for other threads, where the limit of work holds, too."""
+    here = copy_context()
+    return lambda *arguments: here.copy().run(function, *arguments)
 
 
 def holds_draws(values: Any) -> bool:
@@ -515,7 +524,7 @@ def _decide(
             work(block)
     else:
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(work, blocks))
+            list(pool.map(_in_context(work), blocks))
     _refuse_unmet(rows, task, limits, solved, called)
     return solved
 

@@ -1,6 +1,6 @@
 """What is maximised: metrics of the confusion matrix, and which of them qualify."""
 
-from bestcut._errors import ExpressionError
+from bestcut._errors import ExpressionError, WorkLimitError
 from bestcut._public import publish
 from bestcut.metrics._base import (
     Affine as Affine,
@@ -82,6 +82,7 @@ from bestcut.metrics._rows import (
     RowUtility,
     Worths as Worths,
 )
+from bestcut.metrics._work import work_limit
 
 # What users import; the names above with `as` are for the other folders.
 __all__ = [
@@ -114,6 +115,7 @@ __all__ = [
     "RowUtility",
     "Specificity",
     "SquaredCountError",
+    "WorkLimitError",
     "check_metric",
     "from_counts",
     "from_expression",
@@ -121,6 +123,7 @@ __all__ = [
     "from_uvp",
     "get",
     "names",
+    "work_limit",
 ]
 
 publish(__name__, globals())

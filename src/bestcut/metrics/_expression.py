@@ -60,7 +60,8 @@ def from_expression(
     text : str
         A formula of the counts ``tp``, ``fp``, ``fn``, ``tn``, ``n``, ``n_pred`` and
         ``n_pos``, with numbers, ``+ - * / **``, parentheses, and ``sqrt``, ``min``,
-        ``max``, ``abs``. It may come from anyone, because it is never run as code.
+        ``max``, ``abs``. It may come from anyone, because it is never run as code;
+        `work_limit` bounds the time that a decision for it may take.
     name : str, optional
         The name of the metric in messages; the formula itself if None.
     zero_division : float, default=0.0
@@ -147,6 +148,7 @@ class Formula:
     @cached_property
     def tree(self) -> ast.expr:
         """The parsed formula."""
+        _check_length(self.text)
         return _parsed(self.text)
 
     def __call__(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
@@ -166,12 +168,6 @@ class Formula:
 
 def _parsed(text: str, *, columns: bool = False) -> ast.expr:
     """Return the tree of a formula, which may hold other names if they are columns."""
-    if len(text) > _LONGEST:
-        msg = (
-            f"a formula may have at most {_LONGEST} characters; this one has "
-            f"{len(text)}."
-        )
-        raise ExpressionError(msg)
     other = _OTHER.search(text)
     if other:
         raise _not_allowed(text, other.group(), columns=columns)
@@ -185,7 +181,35 @@ def _parsed(text: str, *, columns: bool = False) -> ast.expr:
         msg = f"the formula {_shown(text)} is not understood: {reason}."
         raise ExpressionError(msg) from None
     _check(tree, text, _DEEPEST, columns=columns)
+    for node in ast.walk(tree):
+        _check_finite(node, text)
     return tree
+
+
+def _check_length(text: str) -> None:
+    """Refuse a long formula, before anything is done with it."""
+    if len(text) > _LONGEST:
+        msg = (
+            f"a formula may have at most {_LONGEST} characters; this one has "
+            f"{len(text)}."
+        )
+        raise ExpressionError(msg)
+
+
+def _check_finite(node: ast.AST, text: str) -> None:
+    """Refuse a part that is undefined, or infinite, whatever the counts are."""
+    if not isinstance(node, ast.expr) or any(
+        isinstance(x, ast.Name) and x.id not in _FUNCTIONS for x in ast.walk(node)
+    ):
+        return
+    if isinstance(node, ast.Name):
+        return
+    with np.errstate(all="ignore"):
+        value = _value(node, {})
+    if not np.isfinite(value):
+        part = _shown(ast.get_source_segment(text.strip(), node) or "?")
+        msg = f"the formula {_shown(text)} holds {part}, which is not a finite number."
+        raise ExpressionError(msg)
 
 
 def _shown(text: str) -> str:
@@ -362,6 +386,7 @@ class Worth:
     """
 
     def __init__(self, text: str) -> None:
+        _check_length(text)
         self.text = " ".join(text.split())
         self._named: dict[str, str] = {}
         plain = _BRACKETS.sub(self._name_for, self.text)

@@ -31,6 +31,7 @@ from bestcut.metrics._base import (
     ratio,
     uvp_from_counts,
 )
+from bestcut.metrics._work import spend
 
 
 @dataclass(frozen=True)
@@ -308,6 +309,7 @@ class CustomMetric(Metric):
             *(np.asarray(x, dtype=np.float64) for x in (tp, fp, fn, tn))
         )
         arguments = self._arguments(*cells)
+        spend(cells[0].size, self.name)
         try:
             values = self._unchecked(*cells)
         except (TypeError, ValueError) as error:
