@@ -107,7 +107,11 @@ FORMULAS = st.recursive(
 def test_linear_formulas_are_simplified_without_changing_them(text):
     plain = by_python(text)
     known = np.isfinite(plain)
-    found = scores(from_expression(text, zero_division=0.125))
+    try:
+        found = scores(from_expression(text, zero_division=0.125))
+    except ExpressionError as refusal:  # it holds sqrt(-1) or the like
+        assert "is not a finite number" in str(refusal)
+        return
     np.testing.assert_allclose(found[known], plain[known], rtol=1e-9, atol=1e-12)
 
 
