@@ -139,3 +139,45 @@ def test_a_link_with_the_name_of_a_part_is_not_followed(tmp_path):
         file.write(b"new")
     assert (tmp_path / "precious").read_text(encoding="utf-8") == "kept"
     assert (folder / "y.csv").read_text(encoding="utf-8") == "new"
+
+
+def test_a_link_of_another_user_in_a_shared_folder_is_not_followed(
+    tmp_path, monkeypatch
+):
+    shared, own = tmp_path / "shared", tmp_path / "own"
+    for folder in (shared, own):
+        folder.mkdir()
+    (own / "precious.csv").write_text("old", encoding="utf-8")
+    link = shared / "y.csv"
+    link.symlink_to(own / "precious.csv")
+    really = os.lstat
+
+    def of_another_user(path, **options):
+        found = really(path, **options)
+        if os.fspath(path) != str(link):
+            return found
+        return os.stat_result([*found[:4], found.st_uid + 1, *found[5:10]])
+
+    def write():
+        with writing(str(link)) as file:
+            file.write(b"new")
+
+    shared.chmod(0o1777)
+    write()  # a link of one's own
+    assert (own / "precious.csv").read_text(encoding="utf-8") == "new"
+    monkeypatch.setattr(os, "lstat", of_another_user)
+    with pytest.raises(
+        bestcut.FileError, match=r"is a link that another user made.*itself"
+    ):
+        write()
+    first = shared / "first.csv"
+    first.symlink_to("y.csv")  # a link of one's own to that link
+    with (
+        pytest.raises(bestcut.FileError, match="is a link that another user made"),
+        writing(str(first)),
+    ):
+        pass
+    assert (own / "precious.csv").read_text(encoding="utf-8") == "new"
+    shared.chmod(0o755)
+    write()  # nobody else can have put it here
+    assert sorted(os.listdir(shared)) == ["first.csv", "y.csv"]

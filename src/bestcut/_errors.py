@@ -1820,6 +1820,16 @@ def unwritten(path: str, error: OSError) -> FileError:
     return FileError(msg)
 
 
+def foreign_link(path: str) -> FileError:
+    """Return the refusal to follow a link that a stranger may have put there."""
+    msg = (
+        f"{readable(path)}: is a link that another user made, in a folder where others "
+        "may write. No file was written. Name the file that it leads to itself, if "
+        "that is what you want."
+    )
+    return FileError(msg)
+
+
 # --- collections on engines ----------------------------------------------------------
 
 

@@ -13,10 +13,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from bestcut._errors import closed_output, unwritten
+from bestcut._errors import closed_output, foreign_link, unwritten
 
 if sys.platform != "win32":  # where an open file cannot be removed: that is a lock
     import fcntl
+
+_MOST_LINKS = 40  # one after another; the system follows no more
 
 
 @contextmanager
@@ -43,10 +45,12 @@ def _standard_output() -> Iterator[Any]:
 def _atomic(path: str) -> Iterator[Any]:
     """Write to a temporary file beside `path`, and rename it if all went well.
 
-    A link is followed, and a pipe or a device is written to as it is.
+    A link is followed, unless a stranger may have put it there. A pipe or a device is
+    written to as it is.
     """
     target = Path(os.path.realpath(path))
     try:
+        _refuse_links_of_others(path)
         mode = _mode(path)
         if mode is not None and not stat.S_ISREG(mode):
             with target.open("wb") as file:
@@ -61,6 +65,25 @@ def _atomic(path: str) -> Iterator[Any]:
             os.replace(part, target)
     except OSError as error:
         raise unwritten(path, error) from None
+
+
+def _refuse_links_of_others(path: str) -> None:
+    """Refuse a link that another user made in a folder where others may write.
+
+    It may lead to a file that this user may write and the other one may not. The owner
+    of the folder is no other user: whatever is there is up to him.
+    """
+    if sys.platform == "win32":
+        return
+    for _ in range(_MOST_LINKS):
+        if not os.path.islink(path):
+            return
+        folder = os.path.dirname(path) or "."
+        place = os.stat(folder)
+        is_shared = place.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if is_shared and os.lstat(path).st_uid not in (os.geteuid(), place.st_uid):
+            raise foreign_link(path)
+        path = os.path.join(folder, os.readlink(path))
 
 
 @contextmanager
