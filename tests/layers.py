@@ -26,6 +26,7 @@ LAYERS = [
     "_validation",
     "_stored",
     "_writing",
+    "_progress",
     "metrics",
     "_results",
     "counts",

@@ -238,6 +238,14 @@ def wrong_kind(name: str, kind: str, value: Any, cure: str = "") -> TypeError:
     return TypeError(_joined(f"`{name}` must be {kind}; got {got}.", cure))
 
 
+def not_a_progress(value: Any) -> TypeError:
+    """Return the refusal of what cannot be told how far a computation is."""
+    return TypeError(
+        "`progress` must be True, or a callable that takes how many parts are done and "
+        f"how many there are; got {_shown(value)}."
+    )
+
+
 def not_callable(name: str, function: Any) -> TypeError:
     """Return the refusal of a value that cannot be called."""
     return TypeError(f"`{name}` must be callable; got {_shown(function)}.")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._progress import Progress, progress_of
 from bestcut._stored import Form
 from bestcut._tables import check_order, frame_of
 from bestcut._types import BoolArray, FloatArray
@@ -449,6 +450,7 @@ def calibrate(
     method: str = "auto",
     n_draws: int = 200,
     random_state: int | np.random.Generator | None = 0,
+    progress: Progress = None,
 ) -> Calibration:
     """Learn from labels which probabilities scores stand for, and how sure this is.
 
@@ -472,6 +474,9 @@ def calibrate(
         How many maps to draw.
     random_state : None, int or numpy.random.Generator, default=0
         Where random numbers come from; equal seeds give equal maps.
+    progress : bool or callable, optional
+        Whether to show on standard error how far the computation is; or what to call,
+        as ``progress(done, total)``.
 
     Returns
     -------
@@ -533,9 +538,11 @@ def calibrate(
     kind = _PROBABILITY if low >= 0.0 and high <= 1.0 else _ANY
     cells = cells_of(_coordinate(s, kind), labels)
     knots = knots_of(cells)
+    with progress_of(progress, "Calibrating", rows) as advance:
+        values = drawn(_METHODS[chosen], cells, knots, rng, rows, advance)
     return Calibration(
         knots=knots,
-        values=drawn(_METHODS[chosen], cells, knots, rng, rows),
+        values=values,
         kind=kind,
         n_labelled=s.size,
         n_positive=int(np.count_nonzero(labels)),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bestcut._progress import Advance
 from bestcut._types import BoolArray, FloatArray, IndexArray
 
 MOST_KNOTS = 400
@@ -43,7 +44,7 @@ class Cells:
 
 
 if TYPE_CHECKING:  # as it stands it would load numpy.random
-    Draws = Callable[[Cells, FloatArray, np.random.Generator, int], FloatArray]
+    Draws = Callable[[Cells, FloatArray, np.random.Generator, int, Advance], FloatArray]
 
 # --- cells, knots, coordinates -------------------------------------------------------
 
@@ -201,7 +202,11 @@ def _in_order(values: FloatArray) -> FloatArray:
 
 
 def process_draws(
-    cells: Cells, knots: FloatArray, rng: np.random.Generator, n_draws: int
+    cells: Cells,
+    knots: FloatArray,
+    rng: np.random.Generator,
+    n_draws: int,
+    advance: Advance,
 ) -> FloatArray:
     """Return draws of a map whose log-odds rise by jumps, many small or few large.
 
@@ -221,7 +226,7 @@ def process_draws(
     prior = _RISE_POWER * np.log(rise)
     few, states = _merged(cells, 60), np.linspace(-reach, reach, 96)
     chains = _Chains.filtered(few, settings, prior, states)
-    paths = chains.sampled(rng, 100)
+    paths = chains.sampled(rng, 100, lambda count: None)
     margin = 4.0 * (states[1] - states[0])
     states = np.linspace(
         max(-reach, float(paths.min()) - margin),
@@ -231,7 +236,7 @@ def process_draws(
     kept = chains.evidence > chains.evidence.max() - 6.0
     many = _merged(cells, 250)
     chains = _Chains.filtered(many, settings[kept], prior[kept], states)
-    paths = chains.sampled(rng, n_draws)
+    paths = chains.sampled(rng, n_draws, advance)
     at_knots = [np.interp(knots, many.u, path) for path in paths]
     return _in_order(_sigmoid(np.array(at_knots)))
 
@@ -281,8 +286,13 @@ class _Chains:
             weights.append(weight)
         return cls(states, steps, weights, evidence)
 
-    def sampled(self, rng: np.random.Generator, n_draws: int) -> FloatArray:
-        """Return paths of log-odds, of settings in proportion to their evidence."""
+    def sampled(
+        self, rng: np.random.Generator, n_draws: int, advance: Advance
+    ) -> FloatArray:
+        """Return paths of log-odds, of settings in proportion to their evidence.
+
+        All draws take one step together, so each step counts as its share of them.
+        """
         shares = np.exp(self.evidence - self.evidence.max())
         of = _systematic(rng, shares, n_draws)
         cells, size = len(self.weights), self.states.size
@@ -294,6 +304,8 @@ class _Chains:
             target = (1.0 - rng.random(n_draws)) * passed[:, -1]
             state = np.minimum((passed < target[:, None]).sum(axis=1), size - 1)
             path[:, c] = state
+            done = cells - 1 - c
+            advance(n_draws * (done + 1) // cells - n_draws * done // cells)
             if c > 0:
                 ahead = state[:, None] - every
                 step = self.steps[c - 1][of[:, None], np.maximum(ahead, 0)]
@@ -324,7 +336,11 @@ def _rise_law(shape: FloatArray, scale: FloatArray, size: int) -> FloatArray:
 
 
 def projection_draws(
-    cells: Cells, knots: FloatArray, rng: np.random.Generator, n_draws: int
+    cells: Cells,
+    knots: FloatArray,
+    rng: np.random.Generator,
+    n_draws: int,
+    advance: Advance,
 ) -> FloatArray:
     """Return draws of a map with steps: Beta draws in bins, made nondecreasing.
 
@@ -364,6 +380,7 @@ def projection_draws(
     out = np.empty((n_draws, knots.size))
     for b, some in enumerate(full):
         out[b] = np.interp(knots, place[b, some] / count[b, some], rates[b, some])
+        advance(1)
     return _in_order(_sigmoid(out))
 
 
@@ -371,7 +388,11 @@ def projection_draws(
 
 
 def spline_draws(
-    cells: Cells, knots: FloatArray, rng: np.random.Generator, n_draws: int
+    cells: Cells,
+    knots: FloatArray,
+    rng: np.random.Generator,
+    n_draws: int,
+    advance: Advance,
 ) -> FloatArray:
     """Return draws of a smooth map: a logistic regression on a spline of the score.
 
@@ -393,6 +414,7 @@ def spline_draws(
     if falling.any():
         weights = np.tile(np.interp(knots, cells.u, cells.count), (n_draws, 1))
         values[falling] = nondecreasing(values[falling], weights[falling])
+    advance(n_draws)
     return _in_order(values)
 
 
@@ -486,7 +508,11 @@ def _laplace(basis: _Basis, cells: Cells) -> tuple[FloatArray, FloatArray, Float
 
 
 def mixture_draws(
-    cells: Cells, knots: FloatArray, rng: np.random.Generator, n_draws: int
+    cells: Cells,
+    knots: FloatArray,
+    rng: np.random.Generator,
+    n_draws: int,
+    advance: Advance,
 ) -> FloatArray:
     """Return draws of all kinds, in random order.
 
@@ -505,14 +531,19 @@ def mixture_draws(
         projection_draws: stepped,
         spline_draws: smooth,
     }
-    parts = [draw(cells, knots, rng, n) for draw, n in counts.items() if n > 0]
+    parts = [draw(cells, knots, rng, n, advance) for draw, n in counts.items() if n > 0]
     return np.concatenate(parts)[rng.permutation(n_draws)]
 
 
 def drawn(
-    draw: Draws, cells: Cells, knots: FloatArray, rng: np.random.Generator, n_draws: int
+    draw: Draws,
+    cells: Cells,
+    knots: FloatArray,
+    rng: np.random.Generator,
+    n_draws: int,
+    advance: Advance,
 ) -> FloatArray:
     """Return draws of one kind, with what no labels can say: drift to the batch."""
-    values = draw(*even_coordinate(cells, knots), rng, n_draws)
+    values = draw(*even_coordinate(cells, knots), rng, n_draws, advance)
     stretch = np.exp(_DRIFT * normal_draws(rng, n_draws, 1))
     return _in_order(_sigmoid(_logit(values) * stretch))

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +13,7 @@ from numpy.typing import NDArray
 from bestcut import _errors as errors
 from bestcut._decide import Decision, Wanted, as_arguments, check_floors, decide
 from bestcut._errors import InfeasibleError
+from bestcut._progress import Progress
 from bestcut._tables import check_order, library_of, like
 from bestcut._thresholds import halfway
 from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
@@ -23,7 +22,6 @@ from bestcut._validation import (
     check_groups,
     check_matrix,
     check_probabilities,
-    check_whole_number,
     positive_columns,
 )
 from bestcut.goals import Certain, Goal, Mean, check_goal
@@ -41,6 +39,7 @@ from bestcut.many._decisions import Decisions, allowed_in_words
 from bestcut.many._drawn import DrawnSets
 from bestcut.many._fractional import Kernel
 from bestcut.many._row_gains import best_rows
+from bestcut.many._workers import Workers
 from bestcut.metrics import (
     AnyMetric,
     Metric,
@@ -58,7 +57,6 @@ ONE_BY_ONE = (
     'Decide one problem after the other, with `bestcut.decide(solver="exhaustive")`.'
 )
 
-T = TypeVar("T")
 
 _TIED = 64 * EPS
 _MEAN = Mean()
@@ -76,6 +74,7 @@ def decide_each(
     min_positives: Any = 0,
     max_positives: Any = None,
     n_jobs: int = 1,
+    progress: Progress = None,
 ) -> Decisions:
     """Choose the labels with the best expected metric in each of many problems.
 
@@ -107,6 +106,9 @@ def decide_each(
         instances than `min_positives`, all of them are positive.
     n_jobs : int, default=1
         How many threads.
+    progress : bool or callable, optional
+        Whether to show on standard error how far the computation is; or what to call,
+        as ``progress(done, total)``.
 
     Returns
     -------
@@ -158,7 +160,7 @@ def decide_each(
     >>> bestcut.decide_each(P, "recall", at_least=precise).n_positive
     array([2, 0])
     """
-    threads = max(check_whole_number(n_jobs, name="n_jobs"), 1)
+    workers = Workers.of(n_jobs, progress)
     if axis not in (0, 1):
         raise errors.not_an_axis(axis)
     check_order(y_proba=y_proba, groups=groups)
@@ -174,18 +176,18 @@ def decide_each(
     if isinstance(y_proba, UncertainProbabilities):
         if groups is None:
             raise errors.one_problem_of_draws()
-        return _decide_drawn_groups(y_proba, groups, task, bounds, threads)
+        return _decide_drawn_groups(y_proba, groups, task, bounds, workers)
     if holds_draws(y_proba):
         raise errors.list_of_draws()
     if groups is not None:
-        return _decide_groups(y_proba, groups, task, bounds, threads)
+        return _decide_groups(y_proba, groups, task, bounds, workers)
     if hasattr(y_proba, "tocsr"):
-        return _decide_sparse(y_proba, axis, task, bounds, threads)
+        return _decide_sparse(y_proba, axis, task, bounds, workers)
     _refuse_uneven(y_proba)
     matrix = check_matrix(positive_columns(y_proba), refusal=errors.not_many_problems)
     problems = EqualRows(matrix if axis == 1 else matrix.T)
     limits = check_bounds_of_each(*bounds, problems.sizes.size)
-    solved = _decide(problems, task, limits, threads, _by_place(axis))
+    solved = _decide(problems, task, limits, workers, _by_place(axis))
     labels = problems.labels
     predictions = PredictionSet.of_rows(problems.p, labels)
     labels = labels if axis == 1 else labels.T
@@ -305,7 +307,7 @@ def _decide_groups(
     groups: Any,
     task: Task,
     bounds: tuple[Any, Any],
-    threads: int,
+    workers: Workers,
 ) -> Decisions:
     p = check_probabilities(y_proba)
     names, member_of = check_groups(groups, p.size)
@@ -313,7 +315,7 @@ def _decide_groups(
     sizes = np.bincount(member_of, minlength=names.size)
     problems = UnevenRows(p[order], sizes, None)
     limits = check_bounds_of_each(*bounds, sizes.size)
-    solved = _decide(problems, task, limits, threads, _by_name(names))
+    solved = _decide(problems, task, limits, workers, _by_name(names))
     labels = np.empty(p.size, dtype=np.bool_)
     labels[order] = problems.labels
     predictions = PredictionSet(problems.p, problems.labels, problems.sizes)
@@ -334,14 +336,14 @@ def _decide_drawn_groups(
     groups: Any,
     task: Task,
     bounds: tuple[Any, Any],
-    threads: int,
+    workers: Workers,
 ) -> Decisions:
     names, member_of = check_groups(groups, len(p))
     order = np.argsort(member_of, kind="stable")
     sizes = np.bincount(member_of, minlength=names.size)
     members = np.split(order, np.cumsum(sizes)[:-1]) if names.size else []
     limits = check_bounds_of_each(*bounds, names.size)
-    found = decide_drawn(map(p._taken, members), task, limits, threads, _by_name(names))
+    found = decide_drawn(map(p._taken, members), task, limits, workers, _by_name(names))
     in_order = found.labels()
     labels = np.zeros(len(p), dtype=np.bool_)
     labels[order] = in_order
@@ -417,7 +419,7 @@ def decide_drawn(
     problems: Iterable[UncertainProbabilities],
     task: Task,
     limits: tuple[CountArray, CountArray],
-    threads: int,
+    workers: Workers,
     called: Callable[[int], str] = str,
 ) -> DrawnDecisions:
     """Decide each of some problems whose probabilities are known as draws.
@@ -435,23 +437,22 @@ def decide_drawn(
         return _Facts(*(getattr(found, name) for name in _Facts._fields))
 
     bounds = (limit.tolist() for limit in limits)
-    if threads == 1:
-        each = list(map(facts, problems, *bounds))
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            each = list(pool.map(_in_context(facts), problems, *bounds))
+    with workers.watched(limits[0].size) as advance:
+
+        def watched(
+            p: UncertainProbabilities, low: int, high: int
+        ) -> _Facts | InfeasibleError:
+            found = facts(p, low, high)
+            advance(1)
+            return found
+
+        each = workers.map(watched, problems, *bounds)
     made = [one for one in each if isinstance(one, _Facts)]
     for i, one in enumerate(each):
         if isinstance(one, InfeasibleError):
             unmet = len(each) - len(made)
             raise errors.infeasible_problem(called(i), i, one, unmet, len(each))
     return DrawnDecisions(made)
-
-
-def _in_context(function: Callable[..., T]) -> Callable[..., T]:
-    """Return a function for other threads, where the limit of work holds, too."""
-    here = copy_context()
-    return lambda *arguments: here.copy().run(function, *arguments)
 
 
 def holds_draws(values: Any) -> bool:
@@ -466,14 +467,14 @@ def _decide_sparse(
     axis: int,
     task: Task,
     bounds: tuple[Any, Any],
-    threads: int,
+    workers: Workers,
 ) -> Decisions:
     matrix = y_proba.tocsr(copy=True) if axis == 1 else y_proba.tocsc(copy=True)
     matrix.sum_duplicates()
     p = check_probabilities(matrix.data, name="y_proba.data")
     problems = UnevenRows(p, np.diff(matrix.indptr), int(matrix.shape[axis]))
     limits = check_bounds_of_each(*bounds, problems.sizes.size)
-    solved = _decide(problems, task, limits, threads, _by_place(axis))
+    solved = _decide(problems, task, limits, workers, _by_place(axis))
     predictions = PredictionSet(p, problems.labels, problems.sizes, problems.total)
     matrix.data = problems.labels.copy()
     matrix.eliminate_zeros()
@@ -484,7 +485,7 @@ def _decide(
     rows: Rows,
     task: Task,
     limits: tuple[CountArray, CountArray],
-    threads: int,
+    workers: Workers,
     called: Callable[[int], str],
 ) -> _Answers:
     """Decide each of the problems; note their labels with them."""
@@ -496,7 +497,7 @@ def _decide(
         n = m if rows.total is None else rows.total
         return [kernel_of_few(metric, m, n) for metric in task.floors]
 
-    def work(block: Block) -> None:
+    def decide_block(block: Block) -> None:
         p = rows.take(block.which, block.m)
         eta = np.ascontiguousarray(np.sort(p, axis=1)[:, ::-1].T)
         sizes = rows.sizes[block.which]
@@ -513,18 +514,15 @@ def _decide(
             found = found._replace(gap=found.gap + rounding)
         least = solved.note(block.which, found, eta, sizes, n)
         rows.keep(block.which, _labels(p, found.n_positive, least))
+        advance(block.which.size)
 
     blocks = (
         blocks_of(rows, task.metric, task.floors)
         if task.is_of_means
         else one_by_one(rows)
     )
-    if threads == 1:
-        for block in blocks:
-            work(block)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(_in_context(work), blocks))
+    with workers.watched(rows.sizes.size) as advance:
+        workers.map(decide_block, blocks)
     _refuse_unmet(rows, task, limits, solved, called)
     return solved
 

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._progress import Progress
 from bestcut._results import Result
 from bestcut._tables import check_order, like
 from bestcut._types import EPS, BoolArray, CountArray, FloatArray
@@ -32,7 +33,6 @@ from bestcut._validation import (
     check_label_matrix,
     check_matrix,
     check_option,
-    check_whole_number,
     positive_columns,
 )
 from bestcut.many._assignment import Assignment, Problem
@@ -45,6 +45,7 @@ from bestcut.many._realised import realised_by_axis
 from bestcut.many._row_choice import Budgets
 from bestcut.many._rule import RowRule, labels_of
 from bestcut.many._scope import assignment_scope
+from bestcut.many._workers import Workers
 from bestcut.metrics import LinearUtility, Metric, get, require_ranking
 from bestcut.scores import (
     MixedPrediction,
@@ -263,6 +264,7 @@ def decide(
     also: Mapping[str, float] | None = None,
     n_jobs: int = 1,
     shared_draws: bool = False,
+    progress: Progress = None,
 ) -> MultilabelDecision:
     """Choose the labels that maximise the expected average of a metric.
 
@@ -298,6 +300,9 @@ def decide(
         Whether draw b of all columns belongs together, as with one calibration for all
         columns, or the members of an ensemble. If not, each column has its own
         calibration, and these are independent.
+    progress : bool or callable, optional
+        Whether to show on standard error how far the computation is; or what to call,
+        as ``progress(done, total)``. With `per_row` nothing is told.
 
     Returns
     -------
@@ -365,9 +370,9 @@ def decide(
             raise errors.needs_per_row(name)
     if drawn is not None:
         require_ranking(chosen, way_out=ONE_BY_ONE)
-        threads = max(check_whole_number(n_jobs, name="n_jobs"), 1)
+        workers = Workers.of(n_jobs, progress)
         return _decide_drawn(
-            drawn, chosen, kind, (min_positives, max_positives), threads
+            drawn, chosen, kind, (min_positives, max_positives), workers
         )
     if hasattr(y_proba, "tocsr"):
         raise errors.sparse_without_budget(type(y_proba).__name__, y_proba.shape)
@@ -380,6 +385,7 @@ def decide(
         min_positives=min_positives,
         max_positives=max_positives,
         n_jobs=n_jobs,
+        progress=progress,
     )
     each = many.expected_score
     error, gap = (float(x.max(initial=0.0)) for x in (many.error, many.gap))
@@ -481,7 +487,7 @@ def _decide_drawn(
     metric: Metric,
     average: str,
     bounds: tuple[int, int | None],
-    threads: int,
+    workers: Workers,
 ) -> MultilabelDecision:
     """Decide for draws of the probabilities."""
     rows, columns = drawn.shape
@@ -493,7 +499,7 @@ def _decide_drawn(
         problems = [drawn.row(i) for i in range(rows)]
     count = {"micro": 1, "macro": columns, "samples": rows}[average]
     limits = check_bounds_of_each(*bounds, count)
-    many = decide_drawn(problems, Task(metric), limits, threads)
+    many = decide_drawn(problems, Task(metric), limits, workers)
     labels, each = many.labels(), many.numbers("expected_score")
     labels = labels.reshape(columns, rows).T if average == "macro" else labels
     labels = labels.reshape(drawn.shape)
