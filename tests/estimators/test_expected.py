@@ -272,6 +272,23 @@ def test_constraints_hold_for_the_threshold_too():
     assert max(s["f1"] for s in scores.values()) > max(allowed)
 
 
+@pytest.mark.parametrize("scope", ["fixed", "batch"])
+def test_a_loss_is_kept_down_as_a_score_is_kept_up(scope):
+    rng = np.random.default_rng(1)
+    p, y = rng.choice([0.9, 0.6, 0.4, 0.1], 60)[:, None], np.arange(60) % 2
+    options = {"metric": "recall", "scope": scope, "cv": 2}
+    below, above = (
+        plain(KnownModel(), **options, **asked).fit(p, y)
+        for asked in ({"at_most": {"fpr": 0.3}}, {"at_least": {"tnr": 0.7}})
+    )
+    np.testing.assert_array_equal(below.predict(p), above.predict(p))
+    assert 0 < below.predict(p).sum() < 60
+    (condition,) = below.decide(p).conditions
+    assert condition.reached <= 0.3
+    with pytest.raises(ValueError, match=r"Pass at_least=\{'precision': 0\.5\}"):
+        below.set_params(at_most={"precision": 0.5}).fit(p, y)
+
+
 def test_constraints_that_only_part_of_a_tie_could_satisfy_are_refused():
     p, y = np.full((20, 1), 0.5), np.arange(20) % 2
     half = {"recall": 0.4, "specificity": 0.4}

@@ -106,6 +106,8 @@ class ExpectedMetricClassifier(DecisionClassifier):
         The least expected value of other metrics, or the value that they must reach
         with some probability; see `bestcut.decide`. `decide` keeps it in each batch,
         `predict` with ``scope="fixed"`` on the training data: see Notes.
+    at_most : mapping of str or Metric to float or Certain, optional
+        The same for losses, which must not be larger.
     min_positives, max_positives : int, optional
         Bounds on the number of predicted positives in a batch. They need
         ``scope="batch"``: a threshold that is the same for batches of all sizes cannot
@@ -168,7 +170,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
         In ``fit``, if a parameter is not known, contradicts another, or is about one
         positive class although there are more than two classes.
     InfeasibleError
-        If nothing satisfies `at_least`: in ``fit`` with ``scope="fixed"``, in
+        If nothing satisfies the conditions: in ``fit`` with ``scope="fixed"``, in
         ``predict`` with ``scope="batch"``, and in ``decide``.
 
     See Also
@@ -262,6 +264,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
         weights: Any = None,
         goal: Goal | None = None,
         at_least: Mapping[str | Metric, float | Certain] | None = None,
+        at_most: Mapping[str | Metric, float | Certain] | None = None,
         min_positives: int = 0,
         max_positives: int | None = None,
         calibration: CalibrationMethod | None = "posterior",
@@ -278,6 +281,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
         self.weights = weights
         self.goal = goal
         self.at_least = at_least
+        self.at_most = at_most
         self.min_positives = min_positives
         self.max_positives = max_positives
         self.calibration = calibration
@@ -461,6 +465,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
             "pos_label": self.pos_label is not None,
             "goal": not (self.goal is None or isinstance(self.goal, Mean)),
             "at_least": self.at_least is not None,
+            "at_most": self.at_most is not None,
             "min_positives": self.min_positives != 0,
             "max_positives": self.max_positives is not None,
         }
@@ -482,7 +487,8 @@ class ExpectedMetricClassifier(DecisionClassifier):
         (`experiments/rowwise.py`).
         """
         p = means(probabilities)
-        if self.at_least is None and (self.goal is None or self.goal == Mean()):
+        is_free = self.at_least is None and self.at_most is None
+        if is_free and (self.goal is None or self.goal == Mean()):
             probabilities = p
 
         def decide_within(low: int, high: int) -> Decision:
@@ -498,6 +504,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
             self.metric,
             goal=Mean() if self.goal is None else self.goal,
             at_least=self.at_least,
+            at_most=self.at_most,
             min_positives=min_positives,
             max_positives=max_positives,
         )
@@ -534,7 +541,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
         NotFittedError
             If the classifier is not fitted.
         InfeasibleError
-            If no prediction for this batch satisfies `at_least`.
+            If no prediction for this batch satisfies the conditions.
 
         Warns
         -----
