@@ -214,6 +214,10 @@ def test_no_rows_make_no_lines(tmp_path):
             "--none-beside cannot be used with --at-least",
         ),
         (
+            ["--collect", "product", "--none-beside", "--at-most", "fpr=0.1"],
+            "--none-beside cannot be used with --at-most",
+        ),
+        (
             ["--collect", "product", "--none-beside", "--metric", "jaccard"],
             "--none-beside works with F-beta only, not with jaccard.",
         ),

@@ -296,7 +296,7 @@ def _check_collect(given: dict[str, Any], *, summary_only: bool) -> None:
         if "--collect" not in given:
             message = "--none-beside needs --collect"
             raise Problem(message)
-        for option in ("--at-least", "--goal", "--average-by"):
+        for option in ("--at-least", "--at-most", "--goal", "--average-by"):
             if option in given:
                 message = f"--none-beside cannot be used with {option}"
                 raise Problem(message)

@@ -8,7 +8,6 @@ import bestcut
 from bestcut.cli._check import check
 from bestcut.cli._compare import compare
 from bestcut.cli._decide import decide
-from bestcut.cli._demo import demo
 from bestcut.cli._expect import expect
 from bestcut.cli._group import Group
 from bestcut.cli._metrics import metrics
@@ -34,5 +33,5 @@ def cli() -> None:
     """
 
 
-for command in (check, compare, decide, demo, expect, metrics, report):
+for command in (check, compare, decide, expect, metrics, report):
     cli.add_command(command)
