@@ -1,14 +1,15 @@
-"""Row by row or for the batch: what `predict` loses against `decide`, and what it costs.
+"""Row by row or for the batch: what `predict` loses against `decide`.
 
-    python -m experiments.held_out SCORES --seeds 900 902 --models logistic "naive Bayes"
+    python -m experiments.held_out SCORES --seeds 900 902
     python -m experiments.rowwise SCORES --seeds 900 902
 
-SCORES is the folder that `experiments.held_out` wrote. The out-of-fold scores of the
-training rows calibrate an `ExpectedMetricClassifier` and choose its threshold; then
-batches of test rows are labelled by `predict` and by `decide`, and the labels are
-uncovered. Prints four tables in Markdown: how labels depend on how `predict` is called,
-what row-wise labels lose and whether their promise holds, whether a condition holds,
-and what is lost by choosing the threshold with the means of the draws.
+SCORES is the folder that `experiments.held_out` wrote (here two of its models are
+enough). The out-of-fold scores of the training rows calibrate an
+`ExpectedMetricClassifier` and choose its threshold; then batches of test rows are
+labelled by `predict` and by `decide`, and the labels are uncovered. Prints Markdown:
+how labels depend on how `predict` is called, what row-wise labels lose and whether
+their promise holds, whether a condition holds, and what is lost by choosing the
+threshold with the means of the draws.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def conditioned(problem: Any, seed: int) -> Iterator[tuple[int, str, bool]]:
 
 
 def lost_by_means(problem: Any) -> Iterator[tuple[float, float]]:
-    """Yield what the means' threshold loses: as expected in training, and in the test."""
+    """Yield what the threshold of the means loses: expected, and in the test."""
     y = problem["y_new"]
     for metric in METRICS:
         model = classifier(problem, metric)
@@ -140,9 +141,13 @@ def called_in_any_way() -> list[str]:
             for scope in ("fixed", "batch"):
                 model.set_params(scope=scope)
                 for size in (1000, 10, 1):
-                    parts = [model.predict(new[i : i + size]) for i in range(0, 1000, size)]
+                    parts = [
+                        model.predict(new[i : i + size]) for i in range(0, 1000, size)
+                    ]
                     labels = np.concatenate(parts) == 1
-                    cells.append(f"{labels.sum()} ({realised('f1', truth, labels):.2f})")
+                    cells.append(
+                        f"{labels.sum()} ({realised('f1', truth, labels):.2f})"
+                    )
             rows.append(f"| {name}, {seed} | {' | '.join(cells)} |")
     return rows
 
@@ -156,7 +161,9 @@ def shown(values: list[float]) -> str:
 def main(kept: Path, seeds: range, names: list[str], models: list[str]) -> None:
     """Print the tables."""
     print("Flagged of 1,000 rows (F1), `predict` called with so many rows at once:\n")
-    print("| model, seed | fixed, 1,000 | fixed, 10 | fixed, 1 | batch, 1,000 | 10 | 1 |")
+    print(
+        "| model, seed | fixed, 1,000 | fixed, 10 | fixed, 1 | batch, 1,000 | 10 | 1 |"
+    )
     print("| --- | --- | --- | --- | --- | --- | --- |")
     print("\n".join(called_in_any_way()))
     lost: dict[tuple[str, int], list[float]] = defaultdict(list)
@@ -182,7 +189,9 @@ def main(kept: Path, seeds: range, names: list[str], models: list[str]) -> None:
     for size in BATCHES:
         cells = [shown(lost[metric, size]) for metric in (*METRICS, "all")]
         print(f"| {size or 'all'} | {' | '.join(cells)} | {np.mean(held[size]):.3f} |")
-    print(f"\nPrecision of {FLOOR} with probability {SURE}: how often it was reached:\n")
+    print(
+        f"\nPrecision of {FLOOR} with probability {SURE}: how often it was reached:\n"
+    )
     print("| rows | decide | predict | batches |")
     print("| --- | --- | --- | --- |")
     for size in BATCHES:
