@@ -279,7 +279,9 @@ def test_draws_of_many_classes_are_named_as_draws():
     with pytest.raises(ValueError, match=re.escape(message)):
         bestcut.UncertainProbabilities(CUBE)
     one = bestcut.UncertainProbabilities(CUBE[:, :, 2])
-    message = "for draws, pass their means: `y_proba.mean(axis=0)`. "
+    message = (
+        "If its first axis is for draws, pass their means: `y_proba.mean(axis=0)`. "
+    )
     with pytest.raises(ValueError, match=re.escape(message)):
         multiclass.decide(CUBE)
     multiclass.decide(CUBE.mean(axis=0))

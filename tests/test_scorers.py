@@ -1,12 +1,19 @@
-"""The scorer says what to expect of a classifier's predictions, without labels."""
+"""Scorers say what predictions scored, and what to expect of them without labels."""
 
 import pickle
 import re
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.linear_model import RidgeClassifier
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.metrics import make_scorer as sklearn_make_scorer
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    cross_val_score,
+    cross_validate,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,7 +22,7 @@ import bestcut
 from bestcut import multiclass
 from bestcut.estimators import ExpectedMetricClassifier, PluginThresholdClassifier
 from bestcut.metrics import FBeta, from_counts, get
-from bestcut.scorers import make_expected_scorer
+from bestcut.scorers import make_expected_scorer, make_scorer
 from estimators.known import FLOWER_NAMES, FLOWERS, KINDS, KnownModel, X, Y
 
 TRAIN, TEST = slice(0, 160), slice(160, None)
@@ -261,3 +268,99 @@ def test_wrong_metrics_are_refused_at_once():
 def test_wrong_models_are_refused(model, y, options, error, message):
     with pytest.raises(error, match=re.escape(message)):
         make_expected_scorer(**options)(model.fit(X, y), X)
+
+
+# --- with labels ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", ["f1", "mcc", "squared_count_error", FBeta(beta=2)])
+def test_a_scorer_of_labels_is_the_realised_score(metric):
+    model = GaussianNB().fit(X[TRAIN], Y[TRAIN])
+    chosen = get(metric)
+    own = chosen.realised(Y[TEST], model.predict(X[TEST]))
+    scorer = make_scorer(metric)
+    assert scorer(model, X[TEST], Y[TEST]) == chosen.sign * own
+    assert pickle.loads(pickle.dumps(scorer))(model, X[TEST], Y[TEST]) == (
+        chosen.sign * own
+    )
+    assert chosen.name in repr(scorer)
+
+
+def test_it_is_what_scikit_learn_measures():
+    found = cross_validate(
+        GaussianNB(),
+        FLOWERS,
+        FLOWER_NAMES[KINDS],
+        scoring={"ours": make_scorer(average="macro"), "theirs": "f1_macro"},
+        cv=3,
+        error_score="raise",
+    )
+    np.testing.assert_allclose(found["test_ours"], found["test_theirs"], rtol=1e-12)
+
+
+def test_the_positive_class_of_labels_is_told():
+    y = np.array(["ham", "spam"])[Y]
+    model = GaussianNB().fit(X[TRAIN], y[TRAIN])
+    for label in ("ham", "spam"):
+        own = get("f1").realised(y[TEST] == label, model.predict(X[TEST]) == label)
+        assert make_scorer(pos_label=label)(model, X[TEST], y[TEST]) == own
+    with pytest.raises(ValueError, match="Pass pos_label='ham' or pos_label='spam'"):
+        make_scorer()(model, X[TEST], y[TEST])
+    signs = GaussianNB().fit(X[TRAIN], 2 * Y[TRAIN] - 1)
+    negatives = TEST.start + np.flatnonzero(Y[TEST] == 0)[:5]
+    make_scorer("accuracy")(signs, X[negatives], 2 * Y[negatives] - 1)  # one class
+
+
+def test_amounts_come_through_metadata_routing():
+    amounts = np.random.default_rng(0).uniform(1, 100, Y.size)
+    scorer = make_scorer(bestcut.RowUtility(fp=-5.0))
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = scorer.set_score_request(tp=True)
+        scores = cross_val_score(
+            GaussianNB(), X, Y, scoring=routed, params={"tp": amounts}, cv=KFold(3)
+        )
+        plain = make_scorer("f1").set_score_request(tp=True)
+        model = GaussianNB().fit(X, Y)
+        with pytest.raises(TypeError, match="`tp` would be ignored: f1 counts rows"):
+            plain(model, X, Y, tp=amounts)
+    for (train, test), score in zip(KFold(3).split(X), scores, strict=True):
+        labels = GaussianNB().fit(X[train], Y[train]).predict(X[test])
+        worth = bestcut.RowUtility(tp=amounts[test], fp=-5.0)
+        assert score == pytest.approx(worth.realised(Y[test], labels), rel=1e-12)
+
+
+def test_a_first_guess_is_answered_with_the_scorer():
+    message = re.escape("pass `bestcut.scorers.make_scorer(metric)`")
+    model = GaussianNB().fit(X, Y)
+    with pytest.raises(TypeError, match=message):
+        get("f1")(model, X, Y)  # as scoring=bestcut.metrics.get("f1") does
+    with pytest.raises(TypeError, match=message):
+        sklearn_make_scorer(get("f1"))(model, X, Y)
+    with pytest.warns(UserWarning, match=message):
+        cross_val_score(model, X, Y, scoring=get("f1"), cv=2)
+    search = GridSearchCV(
+        model, {"var_smoothing": [1e-9]}, scoring=make_scorer("f1"), cv=2
+    ).fit(X, Y)
+    assert search.best_score_ > 0.5
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"metric": "g3"}, ValueError, "`metric` 'g3' is not known"),
+        ({"average": "micro"}, ValueError, "`average` 'micro' is not known"),
+        (
+            {"average": "macro", "pos_label": 1},
+            ValueError,
+            "`pos_label` must be None with average='macro'",
+        ),
+        (
+            {"metric": bestcut.RowUtility(), "average": "macro"},
+            ValueError,
+            "a RowUtility has no average='macro'",
+        ),
+    ],
+)
+def test_what_no_scorer_takes_is_refused_at_once(options, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        make_scorer(**options)

@@ -1565,12 +1565,29 @@ def too_few_classes(classifier: str, classes: Sequence[Any], n: int) -> ValueErr
 
 
 def which_is_positive(classes: Sequence[Any]) -> ValueError:
-    """Return the refusal to guess which of two classes is the positive one."""
-    first, second = map(_shown, classes)
+    """Return the refusal to guess which class is the positive one."""
+    names = [_shown(label) for label in classes[:4]]
     return ValueError(
-        f"`pos_label` must say which class is positive: {first} or {second}. Only 0 "
+        f"`pos_label` must say which class is positive: {' or '.join(names)}. Only 0 "
         "and 1, -1 and 1, or False and True need no `pos_label`. Pass "
-        f"pos_label={first} or pos_label={second}."
+        f"{' or '.join(f'pos_label={name}' for name in names)}."
+    )
+
+
+def amounts_of_a_metric(metric: str, names: Sequence[str]) -> TypeError:
+    """Return the refusal of amounts of rows where a metric counts them."""
+    listed = ", ".join(f"`{name}`" for name in names)
+    return TypeError(
+        f"{listed} would be ignored: {metric} counts rows. Amounts are for "
+        "make_scorer(bestcut.RowUtility(...))."
+    )
+
+
+def no_average_of_rows(average: str) -> ValueError:
+    """Return the refusal of an average over classes of what rows are worth."""
+    return ValueError(
+        f"a RowUtility has no average={average!r} over classes: its amounts are about "
+        "one positive class. Leave `average` out."
     )
 
 
@@ -1713,6 +1730,15 @@ def no_probabilities(model: str) -> AttributeError:
     return AttributeError(
         f"an expected score needs probabilities; {model} has no predict_proba. "
         "Calibrate it, for example with sklearn.calibration.CalibratedClassifierCV."
+    )
+
+
+def not_a_scorer(metric: str) -> TypeError:
+    """Return the refusal of a metric that is called with labels or as a scorer."""
+    return TypeError(
+        f"{metric} is called with four counts: tp, n_pred, n_pos, n. Of labels it is "
+        "`metric.realised(y_true, y_pred)`; for `scoring` of scikit-learn pass "
+        "`bestcut.scorers.make_scorer(metric)`."
     )
 
 

@@ -23,6 +23,8 @@ _UNKNOWN = 1 << 53  # no batch has so many instances: their number is not known 
 _NUMBERS = (Real, Decimal, np.bool_)  # as objects
 _LARGEST = 1e150  # so that a product of two is still finite
 _SUM_OF_TWO = 1e-5  # two classes in float32 sum to 1 within this
+SUM_IS_1 = 1e-6  # sums this close to 1 are taken as they are
+_UNITS = 16  # in the last place, by which models may round
 
 #: The sentence that refuses an array that is not a matrix.
 NotTwoDimensional: TypeAlias = Callable[[str, tuple[int, ...]], ValueError]
@@ -129,10 +131,42 @@ def check_finite_scores(values: Any, *, name: str) -> FloatArray:
 def check_probabilities(values: Any, *, name: str = "y_proba") -> FloatArray:
     """Return `values` as a 1-D float64 array of probabilities."""
     array = _check_column(values, name=name, booleans=False)
-    if array.size and not (array.min() >= 0.0 and array.max() <= 1.0):  # NaN fails too
-        bad = ~((array >= 0.0) & (array <= 1.0))
+    return _between_0_and_1(array, values, name=name)
+
+
+def _between_0_and_1(array: FloatArray, given: Any, *, name: str) -> FloatArray:
+    """Return probabilities, refusing what rounding in the type given cannot explain."""
+    if not array.size or (array.min() >= 0.0 and array.max() <= 1.0):  # NaN fails
+        return array
+    inside = np.clip(array, 0.0, 1.0)
+    bad = ~(np.abs(array - inside) <= rounding_of(given))
+    if bad.any():
         raise errors.not_probabilities(name, array, bad)
-    return array
+    return inside
+
+
+def rounding_of(given: Any) -> float:
+    """Return how far from 1 rounding may take a probability, or the sum of some.
+
+    It is that of the type in which they were given. If each of some numbers that sum to
+    1 is off by so many of its own units, then so is their sum.
+    """
+    if str(getattr(given, "dtype", "")).endswith("bfloat16"):
+        return _UNITS * 2.0**-7
+    dtype = np.asarray(as_numpy(given)).dtype
+    return float(_UNITS * np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
+
+
+def with_sums_of_1(array: FloatArray, given: Any) -> FloatArray:
+    """Return rows divided by their sum, where rounding explains that it is not 1."""
+    total = array.sum(axis=1)
+    off = np.abs(total - 1.0)
+    rounded = (off > SUM_IS_1) & (off <= rounding_of(given))
+    if not rounded.any():
+        return array
+    out = array.copy()
+    out[rounded] /= total[rounded, None]
+    return out
 
 
 def check_matrix(
@@ -150,10 +184,7 @@ def check_matrix(
     )
     if array.ndim != 2:
         raise refusal(name, array.shape)
-    bad = ~((array >= 0.0) & (array <= 1.0))
-    if bad.any():
-        raise errors.not_probabilities(name, array, bad)
-    return array
+    return _between_0_and_1(array, values, name=name)
 
 
 def positive_columns(values: Any, *, name: str = "y_proba") -> Any:
@@ -172,7 +203,7 @@ def positive_columns(values: Any, *, name: str = "y_proba") -> Any:
         if array.shape != (len(values[0]), 2):
             raise errors.not_two_classes_each(j, array.shape)
         total = array.sum(axis=1)
-        off = ~(np.abs(total - 1.0) <= _SUM_OF_TWO)
+        off = ~(np.abs(total - 1.0) <= max(_SUM_OF_TWO, rounding_of(one)))
         if off.any():
             row = int(np.argmax(off))
             raise errors.no_two_classes(j, row, float(total[row]))

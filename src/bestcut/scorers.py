@@ -1,7 +1,8 @@
-"""scikit-learn scorers that need no labels."""
+"""scikit-learn scorers: of labels, and without them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,10 @@ from numpy.typing import NDArray
 from bestcut import _errors as errors
 from bestcut._validation import check_option, positive_class
 from bestcut.many import multiclass
-from bestcut.metrics import Metric, get
+from bestcut.metrics import AnyMetric, Metric, RowUtility, get
 from bestcut.scores import expected_score
 
-__all__ = ["make_expected_scorer"]
+__all__ = ["make_expected_scorer", "make_scorer"]
 
 _AVERAGES = ("macro",)
 
@@ -180,3 +181,121 @@ def make_expected_scorer(
         if pos_label is not None:
             raise errors.no_positive_class(average, pos_label)
     return ExpectedScorer(chosen, pos_label, average)
+
+
+def make_scorer(
+    metric: str | AnyMetric = "f1", *, average: str | None = None, pos_label: Any = None
+) -> Any:
+    """Make a scikit-learn scorer of a metric, by the labels.
+
+    For ``scoring=`` of ``cross_val_score``, ``GridSearchCV`` and others.
+
+    Parameters
+    ----------
+    metric : str, Metric or RowUtility, default="f1"
+        The metric of the predictions. A loss is returned with a minus, as scikit-learn
+        needs it. Amounts of a `bestcut.RowUtility` that differ from row to row must be
+        those of the rows scored: scikit-learn's metadata routing brings them, see
+        Examples.
+    average : {"macro"}, optional
+        With ``"macro"``, the mean of the metric over classes, each against the rest.
+        If None, there must be two classes, and the metric is that of the positive one.
+    pos_label : int, float, bool or str, optional
+        The positive class. It must be given unless the labels are 0 and 1, -1 and 1, or
+        False and True, and it must be None with `average`.
+
+    Returns
+    -------
+    callable
+        What scikit-learn's own ``make_scorer`` returns, with ``set_score_request``.
+
+    Raises
+    ------
+    ValueError
+        If `metric` or `average` is not known, or `pos_label` is given with `average`;
+        when it is called, if the positive class is not told.
+    TypeError
+        If `metric` is neither a name nor a metric.
+
+    See Also
+    --------
+    bestcut.scorers.make_expected_scorer : The same without labels.
+    bestcut.metrics.Metric.realised : The score of labels and predictions.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from bestcut.scorers import make_scorer
+    >>> X, y = make_classification(n_samples=300, random_state=0)
+    >>> scores = cross_val_score(LogisticRegression(), X, y, scoring=make_scorer("mcc"))
+    >>> bool((scores > 0.7).all())
+    True
+
+    Money, where every payment has its own amount:
+
+    >>> import bestcut
+    >>> import numpy as np
+    >>> import sklearn
+    >>> amounts = np.linspace(1.0, 100.0, 300)
+    >>> scorer = make_scorer(bestcut.RowUtility(fp=-5.0))
+    >>> with sklearn.config_context(enable_metadata_routing=True):
+    ...     routed = scorer.set_score_request(tp=True)
+    ...     scores = cross_val_score(
+    ...         LogisticRegression(), X, y, scoring=routed, params={"tp": amounts}
+    ...     )
+    >>> bool(scores.sum() > 5000)
+    True
+    """
+    chosen = metric if isinstance(metric, RowUtility) else get(metric)
+    if average is not None:
+        check_option(average, _AVERAGES, name="average")
+        if pos_label is not None:
+            raise errors.no_positive_class(average, pos_label)
+        if isinstance(chosen, RowUtility):
+            raise errors.no_average_of_rows(average)
+    try:
+        from sklearn.metrics import make_scorer as of_scikit_learn
+    except ImportError as error:
+        raise errors.package_missing(
+            needed_by="bestcut.scorers.make_scorer",
+            package="scikit-learn",
+            extra="sklearn",
+        ) from error
+    # A loss: scikit-learn turns its sign.
+    return of_scikit_learn(
+        _Realised(chosen, average, pos_label),
+        greater_is_better=chosen.greater_is_better,
+    )
+
+
+class _Realised:
+    """The score of labels and predictions in any two classes, or the mean over all."""
+
+    def __init__(self, metric: AnyMetric, average: str | None, pos_label: Any) -> None:
+        self.metric, self.average, self.pos_label = metric, average, pos_label
+        self.__name__ = metric.name  # what scikit-learn shows
+
+    def __call__(self, y_true: Any, y_pred: Any, **amounts: Any) -> float:
+        truth, predicted = np.asarray(y_true), np.asarray(y_pred)
+        metric = self.metric
+        if isinstance(metric, RowUtility):
+            metric = replace(metric, **amounts)
+        elif amounts:
+            raise errors.amounts_of_a_metric(metric.name, sorted(amounts))
+        classes = np.union1d(truth, predicted)
+        if self.average is None:
+            label = self._positive(classes)
+            return metric.realised(truth == label, predicted == label)
+        each = [metric.realised(truth == c, predicted == c) for c in classes]
+        return float(np.mean(each))
+
+    def _positive(self, classes: NDArray[Any]) -> Any:
+        """Return the positive class; a part of the rows may have only one of both."""
+        if self.pos_label is not None:
+            return self.pos_label
+        for known in ([0, 1], [-1, 1]):
+            if set(classes.tolist()) <= set(known):
+                return known[1]
+        raise errors.which_is_positive(classes.tolist())

@@ -194,3 +194,26 @@ def test_a_fitted_model_gets_a_threshold(frozen):
     np.testing.assert_array_equal(
         model.predict(X), model.predict_proba(X)[:, 1] >= model.threshold_
     )
+
+
+# --- probabilities in other types ----------------------------------------------------
+
+
+class HalfPrecision(GaussianNB):
+    """A model that answers in half precision, as networks do."""
+
+    def predict_proba(self, X):
+        return super().predict_proba(X).astype(np.float16)
+
+
+@pytest.mark.parametrize("scope", ["fixed", "batch"])
+@pytest.mark.parametrize("rows", [(X, Y), (FLOWERS, KINDS)], ids=["two", "three"])
+def test_half_precision_is_forgiven(rows, scope):
+    features, y = rows
+    model = default(HalfPrecision(), calibration=None, scope=scope).fit(features, y)
+    p = model.predict_proba(features)
+    assert p.dtype == np.float64
+    assert model.decide(features).expected_score > 0.5
+    assert model.predict(features).shape == y.shape
+    if len(set(y)) == 3:
+        np.testing.assert_allclose(p.sum(axis=1), 1.0, atol=1e-6)

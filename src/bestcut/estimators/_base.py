@@ -33,7 +33,6 @@ from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_probabilities, check_scores, positive_class
 
-ROUNDED = 1e-6  # single precision may go this far beyond 0 or 1
 _SEEDS = int(np.iinfo(np.int32).max)
 
 
@@ -182,7 +181,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             scores = check_scores(model.decision_function(X), name="decision_function")
             return scores if self._positive(model.classes_) == 1 else -scores
         p = np.asarray(model.predict_proba(X))[:, self._positive(model.classes_)]
-        return check_probabilities(without_rounding(p))
+        return check_probabilities(p, name="predict_proba")
 
     def _out_of_fold(
         self, X: Any, y: NDArray[Any], splits: list[Any], fit_params: Any
@@ -330,13 +329,6 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags.classifier_tags.multi_class = self._takes_many_classes
         tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
         return tags
-
-
-def without_rounding(p: Any) -> FloatArray:
-    """Return probabilities in double precision, 0 or 1 where rounding went beyond."""
-    p = np.asarray(p).astype(np.float64)
-    inside = np.clip(p, 0.0, 1.0)
-    return np.asarray(np.where(np.abs(p - inside) <= ROUNDED, inside, p))
 
 
 def seed_of(random_state: Any) -> int:

@@ -9,9 +9,8 @@ import numpy as np
 
 from bestcut import _errors as errors
 from bestcut._types import FloatArray
-from bestcut._validation import check_finite_scores, check_matrix
+from bestcut._validation import check_finite_scores, check_matrix, with_sums_of_1
 from bestcut.calibration import Calibration
-from bestcut.estimators._base import ROUNDED, without_rounding
 
 
 def class_scores(model: Any, X: Any) -> FloatArray:
@@ -24,11 +23,7 @@ def class_scores(model: Any, X: Any) -> FloatArray:
         raise errors.not_one_score_per_class(name, scores.shape, count)
     if not are_known:
         return check_finite_scores(scores.ravel(), name=name).reshape(scores.shape)
-    p = check_matrix(without_rounding(scores), name=name)
-    off = np.abs(p.sum(axis=1) - 1.0)
-    rounded = (off > ROUNDED) & (off <= count * ROUNDED)  # each entry in single
-    p[rounded] /= p[rounded].sum(axis=1, keepdims=True)
-    return p
+    return with_sums_of_1(check_matrix(scores, name=name), scores)
 
 
 def calibrated(calibrations: Sequence[Calibration], scores: FloatArray) -> FloatArray:

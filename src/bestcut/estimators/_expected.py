@@ -24,13 +24,12 @@ from sklearn.utils.validation import check_is_fitted
 from bestcut import _errors as errors
 from bestcut._decide import Decision, decide
 from bestcut._types import BoolArray, FloatArray
-from bestcut._validation import check_bounds, check_option
+from bestcut._validation import check_bounds, check_matrix, check_option
 from bestcut.calibration import Calibration, calibrate
 from bestcut.estimators._base import (
     DecisionClassifier,
     rows_of,
     seed_of,
-    without_rounding,
 )
 from bestcut.estimators._classes import calibrated, class_scores
 from bestcut.estimators._threshold import (
@@ -626,8 +625,10 @@ class ExpectedMetricClassifier(DecisionClassifier):
             In the order of ``classes_``. With ``calibration="posterior"`` they are the
             means of the draws that `decide` uses.
         """
-        if not self._draws_maps:
-            return without_rounding(super().predict_proba(X))
+        check_is_fitted(self, "estimator_")
+        if not (self._draws_maps or self._has_many_classes):
+            found = np.asarray(super().predict_proba(X))
+            return check_matrix(found, name="predict_proba")
         p = self._known(self._new_scores(X))
         if self._has_many_classes:
             return p

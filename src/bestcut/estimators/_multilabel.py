@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from bestcut import _decide, _errors as errors
 from bestcut._types import FloatArray
 from bestcut._validation import check_matrix, check_option
-from bestcut.estimators._base import rows_of, without_rounding
+from bestcut.estimators._base import rows_of
 from bestcut.estimators._expected import SCOPES, Scope
 from bestcut.estimators._threshold import best_threshold
 from bestcut.many.multilabel import MultilabelDecision, decide, score_distribution
@@ -320,7 +320,7 @@ class ExpectedMetricMultilabelClassifier(
 def _probabilities(model: Any, X: Any) -> FloatArray:
     """Return a column of probabilities for each label."""
     found = _probability_matrix(model, model.predict_proba(X))
-    return check_matrix(without_rounding(found), name="predict_proba")
+    return check_matrix(found, name="predict_proba")
 
 
 def _probability_matrix(model: Any, found: Any) -> FloatArray:
@@ -330,11 +330,12 @@ def _probability_matrix(model: Any, found: Any) -> FloatArray:
     whose columns are the classes seen: only one if the label never varied.
     """
     if not isinstance(found, list):
-        return np.asarray(found, dtype=np.float64)
+        return np.asarray(found)
     columns = []
     for part, classes in zip(found, model.classes_, strict=True):
         positive = np.flatnonzero(np.asarray(classes) == 1)
-        part = np.asarray(part, dtype=np.float64)
-        column = part[:, positive[0]] if positive.size else np.zeros(part.shape[0])
+        part = np.asarray(part)
+        never = np.zeros(part.shape[0], dtype=part.dtype)
+        column = part[:, positive[0]] if positive.size else never
         columns.append(column)
     return np.stack(columns, axis=1)

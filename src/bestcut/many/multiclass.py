@@ -18,7 +18,7 @@ from bestcut import _errors as errors, _extras as extras
 from bestcut._results import Result
 from bestcut._tables import check_order, column_names, rows_like
 from bestcut._types import EPS, CountArray, FloatArray, IndexArray
-from bestcut._validation import check_option
+from bestcut._validation import SUM_IS_1, check_option, with_sums_of_1
 from bestcut.many._assignment import Problem
 from bestcut.many._budgets import check_class_weights, extra_worth
 from bestcut.many._classes import DrawnClasses, MicroClasses
@@ -40,7 +40,6 @@ __all__ = [
 
 _AVERAGES = ("macro", "micro")
 _SHOWN = 30  # classes in a notebook
-_SUM = 1e-6  # how far the sum of a row may be from 1, for float32
 
 
 def warn_of_means(stacklevel: int) -> None:
@@ -586,10 +585,11 @@ def _check_probabilities(y_proba: Any) -> Any:
         given = check_rows(
             y_proba, name="y_proba", refusal=errors.not_a_column_per_class
         )
+        given = with_sums_of_1(given, y_proba)
         sums = given.sum(axis=1)
     if given.shape[1] < 2:
         raise errors.one_class(given.shape)
-    off = ~(np.abs(sums - 1.0) <= _SUM)
+    off = ~(np.abs(sums - 1.0) <= SUM_IS_1)
     if np.any(off):
         raise errors.rows_do_not_sum_to_one(name="y_proba", sums=sums, off=off)
     return given

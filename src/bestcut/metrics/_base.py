@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
+from bestcut import _errors as errors
 from bestcut._errors import denominator_with_tp
 from bestcut._types import EPS, FloatArray
 from bestcut._validation import check_counts, check_outcomes, check_real_array
@@ -296,7 +297,7 @@ class Metric(ABC):
         )
         return score if self.greater_is_better else -score
 
-    def __call__(self, tp: Any, n_pred: Any, n_pos: Any, n: Any) -> Any:
+    def __call__(self, tp: Any, n_pred: Any, n_pos: Any = None, n: Any = None) -> Any:
         """Evaluate at counts, after checking that they can occur.
 
         Parameters
@@ -317,6 +318,8 @@ class Metric(ABC):
         TypeError
             If a count is not a real number.
         """
+        if n_pos is None or n is None:  # a scorer has three arguments, a score two
+            raise errors.not_a_scorer(self.name)
         counts = check_counts(tp, n_pred, n_pos, n)
         return np.asarray(self.score(*counts), dtype=np.float64)[()]
 
