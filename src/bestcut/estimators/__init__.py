@@ -33,9 +33,9 @@ __all__ = [
 
 publish(__name__, globals())
 
-#: The types that a fitted classifier may hold, besides those of NumPy and of its own
-#: model: ``skops.io.load(file, trusted=[*TRUSTED_TYPES, ...])``. A metric of your own is
-#: not among them.
+#: The types that a fitted classifier may hold besides those of NumPy and of its own
+#: model: ``skops.io.load(file, trusted=[*TRUSTED_TYPES, ...])``. A metric of your own
+#: is not among them.
 TRUSTED_TYPES = trusted_types(
     [
         ExpectedMetricClassifier,
