@@ -33,7 +33,7 @@ __all__ = [
 
 publish(__name__, globals())
 
-#: The types that a fitted classifier may hold, besides those of NumPy and of its own
+#: The types that a fitted classifier may hold besides those of NumPy and of its own
 #: model: ``skops.io.load(file, trusted=[*TRUSTED_TYPES, ...])``. A metric of your own
 #: is not among them.
 TRUSTED_TYPES = trusted_types(

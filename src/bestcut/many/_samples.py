@@ -147,7 +147,7 @@ class SampledDecision(Result):
         Returns
         -------
         ScoreDistribution
-            With ``mean``, ``std``, ``quantile``, ``interval``, ``prob_at_least``.
+            With ``mean``, ``std``, ``ppf``, ``interval``, ``prob_at_least``.
 
         Raises
         ------

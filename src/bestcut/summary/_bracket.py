@@ -98,8 +98,6 @@ class Bracket:
         between the bounds. This threshold is good enough if a second pass is not worth
         it. It is inf if nothing should be predicted positive, and nan if no edge
         between bins is allowed.
-    window : Window
-        The scores that `refine` needs.
     n_wanted : int
         How many scores `refine` needs.
 
