@@ -280,7 +280,7 @@ def guarantee(
     ... )
     >>> promised
     Guarantee: precision >= 0.8 in this batch, with probability 0.95, for 105 of
-    300 rows (score >= 0.600902); from 2000 labels.
+    300 rows (score >= 0.599782); from 2000 labels.
     >>> bool(y[2000:][promised.labels].mean() >= 0.8)
     True
     >>> bestcut.guarantee(y[:30], scores[:30], scores[2000:], {"precision": 0.8})

@@ -194,8 +194,8 @@ class Bracket:
         --------
         >>> from bestcut.streams import ScoreSummary
         >>> bracket = ScoreSummary.from_scores([0.7, 0.1, 0.4]).bracket("f1")
-        >>> bracket.select([0.7, 0.1, 0.4]).tolist()
-        [0.4]
+        >>> sorted(bracket.select([0.7, 0.1, 0.4]).tolist())
+        [0.1, 0.4]
         """
         return self.window.select(y_proba)
 
