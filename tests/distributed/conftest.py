@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import bestcut
-from helpers import assert_threshold
 
 
 def _beta(size, seed=0):
@@ -50,6 +49,8 @@ def case(request):
 @pytest.fixture
 def agrees():
     """Return a check that labels and cut are as good as the local decision."""
+
+    from helpers import assert_threshold  # which workers, that load this file, lack
 
     def check(p, labels, cut, asked):
         local = bestcut.decide(p, **asked)
