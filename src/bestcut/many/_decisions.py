@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bestcut import _errors as errors
 from bestcut._decide import Wanted
 from bestcut._results import Result
-from bestcut._tables import frame_of
+from bestcut._tables import check_order, frame_of
 from bestcut._types import CountArray, FloatArray, IndexArray
 from bestcut.goals import Condition, Goal, Mean
 from bestcut.many._average import PredictionSet
@@ -144,6 +144,7 @@ class Decisions(Result):
         """
         wanted = self.metric if metric is None else metric
         chosen = wanted if isinstance(wanted, RowUtility) else get(wanted)
+        check_order(labels=self.labels, y_true=y_true)
         if isinstance(self._problems, np.ndarray):
             count = self.n_positive.size
             return realised_by_group(

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
-from bestcut._tables import check_order
 from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut._validation import check_label_matrix, check_labels
 from bestcut.metrics import AnyMetric, RowUtility
@@ -20,7 +19,6 @@ def realised_by_axis(
 
     Labels may be sparse, as those of a sparse matrix are; then the truth may be, too.
     """
-    check_order(labels=labels, y_true=y_true)
     if hasattr(labels, "tocsr"):
         return _of_sparse(metric, y_true, labels.tocsr(), axis)
     predicted = np.asarray(labels, dtype=np.bool_)
@@ -60,7 +58,6 @@ def realised_by_group(
     metric: AnyMetric, y_true: Any, labels: Any, member_of: IndexArray, count: int
 ) -> FloatArray:
     """Return the score of each of some groups, of which each instance has one."""
-    check_order(labels=labels, y_true=y_true)
     predicted: BoolArray = np.asarray(labels, dtype=np.bool_)
     truth = check_labels(y_true, predicted.size, name="y_true")
     if isinstance(metric, RowUtility):

@@ -215,6 +215,7 @@ class MultilabelDecision(Result):
         >>> round(decision.realised([[1, 0, 0], [0, 1, 0]]), 3)
         0.833
         """
+        check_order(labels=self.labels, y_true=y_true)
         axis = {"samples": 1, "macro": 0, "micro": None}[self.average]
         each = np.ravel(realised_by_axis(self.metric, y_true, self._decided, axis))
         if not each.size:
