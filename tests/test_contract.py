@@ -157,7 +157,7 @@ ABSENT["goal_value"] = ABSENT["goal"]
 
 # What only one kind of result can tell.
 OWN = {
-    "Decision": {"plot", "report"},
+    "Decision": {"depends_on_zero_division", "plot", "report"},
     "Decisions": {"groups", "to_frame"},
     "MulticlassDecision": {"average", "classes", "plot"},
     "MultilabelDecision": {"average"},

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.sparse import csr_array
 
 import bestcut
-from bestcut.metrics import from_counts
+from bestcut.metrics import FBeta, from_counts
 from helpers import assert_threshold
 from oracles.outcomes import score_law
 from scores.known import assert_law
@@ -378,3 +378,38 @@ def test_the_gap_of_a_large_decision_is_that_of_its_summary():
     assert cut.gap > 0.0
     # Rounding differs: the summary of one pass has other moments than one at hand.
     assert decision.gap <= cut.gap + decision.error + cut.error
+
+
+# --- 0/0 -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("p", "metric", "depends"),
+    [
+        ([0.03], "f1", True),  # flagged, because otherwise F1 is 0, and never 0/0
+        ([0.03], FBeta(zero_division=1.0), True),
+        ([0.9, 0.8, 0.1] * 20, "f1", False),
+        ([0.6, 0.4], "precision", True),  # an empty prediction has precision 0/0
+        ([0.6, 0.4], "accuracy", False),  # nothing is 0/0
+        ([0.6, 0.4], "squared_count_error", False),
+        ([0.03] * 200, "f1", False),
+        ([], "f1", False),
+    ],
+)
+def test_a_decision_says_whether_it_hangs_on_what_0_over_0_is(p, metric, depends):
+    assert bestcut.decide(p, metric).depends_on_zero_division is depends
+
+
+def test_0_over_0_is_decided_under_the_same_options():
+    for options in (
+        {"min_positives": 1},
+        {"goal": bestcut.goals.Quantile(0.4), "min_positives": 1},
+        {"at_least": {"recall": 0.02}},
+    ):
+        decision = bestcut.decide([0.03], "f1", **options)
+        assert decision.labels.tolist() == [True]
+        assert not decision.depends_on_zero_division
+    draws = bestcut.UncertainProbabilities([[0.02], [0.04]])
+    assert bestcut.decide(draws, "f1").depends_on_zero_division
+    money = bestcut.RowUtility(tp=[5.0], fp=-1.0)
+    assert not bestcut.decide([0.03], money).depends_on_zero_division

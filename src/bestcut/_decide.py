@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -412,6 +412,34 @@ class Decision(Decided):
             error=error,
             _decision=copy(self),  # not itself: neither should keep the other alive
         )
+
+    @cached_property
+    def depends_on_zero_division(self) -> bool:
+        """Whether other labels would be best if 0/0 counted as 1 instead of 0.
+
+        Or as 0, if the metric counts it as 1. This happens where there may well be no
+        positive at all: alone, a row that is not flagged has an F1 of 0 or of 0/0, so
+        with ``zero_division=0`` it is flagged whatever its probability. It takes a
+        second decision, made on first use.
+        """
+        empty = getattr(self.metric, "zero_division", None)
+        if empty not in (0.0, 1.0):
+            return False
+        other = replace(self.metric, zero_division=1.0 - empty)
+        low, high = self.bounds
+        best = decide(
+            self._ranking._p,
+            other,
+            goal=self.goal,
+            min_positives=low,
+            max_positives=high,
+            **as_arguments(self._floors),
+        )
+        if self.goal != _MEAN:
+            return best.n_positive != self.n_positive
+        own = self._prediction.moments(other)
+        gain = other.sign * (best.expected_score - own.mean)
+        return bool(gain > best.error + own.error)
 
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:

@@ -1609,6 +1609,15 @@ def without_response(
     )
 
 
+def without_classes(classifier: str, model: str) -> AttributeError:
+    """Return the refusal of a model that does not say what its columns are."""
+    return AttributeError(
+        f"{classifier} needs a model that has `classes_` once it is fitted, which say "
+        f"what the columns of its scores are about; {model} has none. Set "
+        "`self.classes_ = np.unique(y)` in its `fit`."
+    )
+
+
 def other_classes(
     classifier: str, classes: Sequence[Any], fitted_on: Sequence[Any]
 ) -> ValueError:
@@ -1670,6 +1679,14 @@ def nothing_to_fit(classifier: str, names: Sequence[str]) -> ValueError:
         f"and its calibration gives every row the same weight: {listed} would be "
         "ignored. Leave it out."
     )
+
+
+#: In the form of `sklearn.utils.validation.check_is_fitted`.
+NOT_FITTED_BEFORE = (
+    "cv='prefit' needs a fitted model, and this %(name)s is not fitted. Searches and "
+    "cross-validation clone it, which forgets a fit: pass the model as "
+    "sklearn.frozen.FrozenEstimator(model), and leave `cv` out."
+)
 
 
 def prefit_without_posterior(calibration: Any) -> ValueError:

@@ -5,6 +5,8 @@ import re
 import numpy as np
 import pytest
 from sklearn import config_context
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold
@@ -113,3 +115,26 @@ def test_prefit_without_draws_names_what_works(calibration):
         ExpectedMetricClassifier(inner, calibration=calibration, cv="prefit").fit(X, Y)
     frozen = FrozenEstimator(inner)
     ExpectedMetricClassifier(frozen, calibration=calibration).fit(X, Y).predict(X)
+
+
+@by_folds
+def test_a_model_that_does_not_name_its_classes_is_refused(make):
+    class Nameless(BaseEstimator):
+        def fit(self, X, y):
+            return self
+
+        def predict_proba(self, X):
+            return np.full((len(X), 2), 0.5)
+
+    with pytest.raises(AttributeError, match="needs a model that has `classes_` once"):
+        make(Nameless()).fit(X, Y)
+
+
+def test_prefit_is_for_a_model_that_stays_fitted():
+    """Cross-validation clones, so it needs a model that a clone leaves fitted."""
+    model = ExpectedMetricClassifier(GaussianNB().fit(X, Y), cv="prefit")
+    message = re.escape("pass the model as sklearn.frozen.FrozenEstimator(model)")
+    with pytest.raises(NotFittedError, match=message):
+        clone(model).fit(X, Y)
+    frozen = ExpectedMetricClassifier(FrozenEstimator(GaussianNB().fit(X, Y)))
+    clone(frozen).fit(X, Y).predict(X)

@@ -250,6 +250,8 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if not any(hasattr(model, response) for response in responses):
             inner = type(self.estimator).__name__
             raise errors.without_response(name, responses, inner, cure)
+        if not hasattr(model, "classes_"):
+            raise errors.without_classes(name, type(self.estimator).__name__)
         if not np.array_equal(model.classes_, classes):
             fitted_on = np.asarray(model.classes_).tolist()
             raise errors.other_classes(name, classes.tolist(), fitted_on)

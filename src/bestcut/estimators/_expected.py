@@ -402,7 +402,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
             raise errors.nothing_to_fit(type(self).__name__, sorted(fit_params))
         classes = np.unique(y)
         if self._is_prefit:
-            check_is_fitted(self.estimator)
+            check_is_fitted(self.estimator, msg=errors.NOT_FITTED_BEFORE)
             self.estimator_ = self._usable(self.estimator, classes)
             return self._scores(self.estimator_, X), self._truth(classes, y)
         splits = self._splits(X, y, split_params)
