@@ -382,3 +382,11 @@ def test_the_gap_of_a_large_decision_is_that_of_its_summary():
     assert cut.gap > 0.0
     # Rounding differs: the summary of one pass has other moments than one at hand.
     assert decision.gap <= cut.gap + decision.error + cut.error
+
+
+def test_more_conditions_than_anybody_needs_are_refused():
+    many = {"precision": [0.1] * 60, "recall": [0.1] * 41}
+    with pytest.raises(
+        ValueError, match=r"at most 100 conditions; got 101\. Of several"
+    ):
+        bestcut.decide([0.9, 0.4], at_least=many)

@@ -56,6 +56,7 @@ from bestcut.uncertain import (
 )
 
 _MEAN = Mean()
+_MOST_CONDITIONS = 100  # each takes some hundredths of a second, or more
 _NO_WAY = "Draws of probabilities are decided by cuts of their ranking."
 
 # What constraining metrics must reach: in expectation, or with a probability.
@@ -526,7 +527,8 @@ def decide(
         The least expected value of other metrics, for example ``{"precision": 0.9}``.
         Or the value that they must reach in this batch with some probability:
         ``{"precision": bestcut.goals.Certain(0.9, probability=0.95)}``. Or a list of
-        such conditions. These metrics must satisfy the ranking principle too.
+        such conditions. These metrics must satisfy the ranking principle too. There may
+        be at most 100 conditions.
     min_positives, max_positives : int, optional
         Bounds on how many instances may be predicted positive.
     solver : str, default="auto"
@@ -808,6 +810,11 @@ def check_floors(at_least: Any) -> Floors:
         return {}
     if not isinstance(at_least, Mapping):
         raise errors.not_constraints(at_least)
+    lengths = (
+        len(each) if isinstance(each, list | tuple) else 1 for each in at_least.values()
+    )
+    if (count := sum(lengths)) > _MOST_CONDITIONS:
+        raise errors.too_many_conditions(count, _MOST_CONDITIONS)
     floors: Floors = {}
     for name, wanted in at_least.items():
         metric = get(name)
