@@ -241,6 +241,13 @@ def test_versions_agree():
     assert f'date-released: "{newest[2]}"' in citation
 
 
+def test_actions_of_the_workflow_are_pinned_by_commit():
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    used = re.findall(r"uses: (\S+)", workflow)
+    assert used
+    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", each) for each in used)
+
+
 def test_the_hosted_ci_runs_what_ci_runs():
     workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
     assert "- run: bash .ci/run\n" in workflow

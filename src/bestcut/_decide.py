@@ -72,6 +72,7 @@ from bestcut.uncertain import (
 )
 
 _MEAN = Mean()
+_MOST_CONDITIONS = 100  # each takes some hundredths of a second, or more
 _NO_WAY = "Draws of probabilities are decided by cuts of their ranking."
 
 # What constraining metrics must reach: in expectation, or with a probability.
@@ -655,7 +656,8 @@ def decide(
         The least expected value of other metrics, for example ``{"precision": 0.9}``.
         Or the value that they must reach in this batch with some probability:
         ``{"precision": bestcut.goals.Certain(0.9, probability=0.95)}``. Or a list of
-        such conditions. These metrics must satisfy the ranking principle too.
+        such conditions. These metrics must satisfy the ranking principle too. There may
+        be at most 100 conditions in all.
     at_most : mapping of str or Metric to float or Certain, optional
         The same for losses: the largest expected value, for example
         ``{"false_positive_rate": 0.05}``, or the value that they must not exceed in
@@ -1018,6 +1020,8 @@ def check_floors(at_least: Any, at_most: Any) -> Floors:
                 floor if isinstance(floor, Certain) else float(floor)
                 for floor in conditions
             )
+    if (count := sum(map(len, floors.values()))) > _MOST_CONDITIONS:
+        raise errors.too_many_conditions(count, _MOST_CONDITIONS)
     return floors
 
 

@@ -886,6 +886,14 @@ def constrained_otherwise(argument: str, metric: str, wanted: Any) -> ValueError
     )
 
 
+def too_many_conditions(count: int, most: int) -> ValueError:
+    """Return the refusal of more conditions than anybody needs."""
+    return ValueError(
+        f"There may be at most {most} conditions; got {count}. Of several for "
+        "one metric, pass the strictest."
+    )
+
+
 def beyond_bound(name: str, value: Any, bound: float) -> ValueError:
     """Return the refusal of a least value that a metric never has."""
     percent = bound == 1.0 and value <= 100.0

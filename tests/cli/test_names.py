@@ -109,3 +109,15 @@ def test_names_of_files(tmp_path, name, monkeypatch):
     with pytest.raises(FileError) as caught:
         decide_file(name, f"no/{name}", y_proba="p")
     assert_plain(str(caught.value))
+
+
+def test_names_that_spreadsheets_would_run_can_be_escaped(tmp_path):
+    path = classes_file(tmp_path, "=1+1")
+    line = ["decide", path, "--classes", "=1+1,b"]
+    assert call(*line).stdout.splitlines()[1] == "1,.75,.25,=1+1"
+    escaped = call(*line, "--escape-formulas").stdout.splitlines()
+    assert escaped[1:] == ["1,.75,.25,'=1+1", "2,.25,.75,b"]
+    path.write_text("-q,p,id\n@g,.9,+x\n@g,.8,y\nh,.7,-z\n", encoding="utf-8")
+    line = ["decide", path, "--proba", "p", "--group-by", "-q", "--collect", "id"]
+    rows = call(*line, "--escape-formulas").stdout.splitlines()
+    assert rows == ["'-q,decision", "'@g,'+x y", "h,'-z"]

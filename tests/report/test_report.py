@@ -1,10 +1,12 @@
 """The report says what the library says, whatever its users call things."""
 
+import base64
 import hashlib
 import html.parser
 import importlib
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -372,3 +374,22 @@ def test_the_metric_of_the_decision_is_not_shown_twice():
     assert page.count("<dt>Expected euro</dt>") == 1
     page = make_report(p, "f1", worth=worth, others=()).html()
     assert page.count("<dt>Expected euro</dt>") == 1
+
+
+def test_browsers_run_the_scripts_of_the_page_and_no_others():
+    text = make_report([0.9, 0.4], "f1", title=HOSTILE).html()
+    page = Page(text)
+    (policy,) = (
+        attributes["content"]
+        for tag, attributes in page.tags
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    directives = dict(each.strip().split(" ", 1) for each in policy.split(";"))
+    assert directives["default-src"] == "'none'"
+    scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    assert len(scripts) == 2  # the others are data, which do not run
+    digests = [hashlib.sha256(each.encode()).digest() for each in scripts]
+    allowed = [f"'sha256-{base64.b64encode(each).decode()}'" for each in digests]
+    assert directives["script-src"].split() == allowed
+    # Browsers hash what they read, in which no return is left.
+    assert "\r" not in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
+import polars as pl
 from rich.console import Console
 
 from bestcut.cli._calibrate import Labelled, calibrate_options
@@ -45,6 +46,7 @@ from bestcut.files.sources import (
     open_source,
     refuse_input_as_output,
     refuse_terminal,
+    without_formulas,
     write_frame,
     write_labels,
 )
@@ -118,6 +120,12 @@ LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
     "right if nothing is positive.",
 )
 @click.option("--name", default="decision", show_default=True, help="Column to add.")
+@click.option(
+    "--escape-formulas",
+    is_flag=True,
+    help="With --classes or --collect: write ' before names that spreadsheets would "
+    "run as formulas.",
+)
 @output_option()
 @click.option("--summary-only", is_flag=True, help="Write no rows.")
 @format_option
@@ -140,6 +148,7 @@ def decide(
     collect: str | None,
     none_beside: bool,
     name: str,
+    escape_formulas: bool,
     output: str | None,
     summary_only: bool,
     kind: str | None,
@@ -236,8 +245,12 @@ def decide(
         place = None  # it is written
     if place is not None and collect is not None:
         lines = collected(source, str(group_by), collect, name, marks, none)
+        if escape_formulas:
+            lines = without_formulas(lines)
         write_frame(lines, place, target)
     elif place is not None:
+        if words is not None and escape_formulas:
+            words = without_formulas(pl.DataFrame(words)).to_series().to_list()
         write_labels(source, place, target, name, marks, words=words)
     err = not summary_only and (output == "-" or not as_json)
     if labelled is not None and not (as_json and err):  # keep JSON the only line

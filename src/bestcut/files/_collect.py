@@ -11,6 +11,7 @@ from bestcut.files._errors import holds_blank, name_taken, no_value
 from bestcut.files._formats import FORMATS
 from bestcut.files._source import Source
 
+_FORMULA = r"^[=+\-@\t\r]"
 NONE = "None"  # written where nothing was chosen
 
 
@@ -70,6 +71,22 @@ def collected(
         .otherwise(pl.col("value"))
     )
     return groups.select(pl.col("key").alias(group_by), listed.alias(name))
+
+
+def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return texts with ' before those that spreadsheets would run as formulas.
+
+    The names of columns are texts, too.
+    """
+    texts = pl.selectors.string()
+    names = pl.Series(frame.columns, dtype=pl.String).to_frame("name")
+    escaped = names.select(_escaped(pl.col("name"))).to_series().to_list()
+    frame = frame.with_columns(_escaped(texts))
+    return frame.rename(dict(zip(frame.columns, escaped, strict=True)))
+
+
+def _escaped(text: pl.Expr) -> pl.Expr:
+    return text.str.replace(_FORMULA, "'${0}")
 
 
 def write_frame(frame: pl.DataFrame, output: str, kind: str) -> None:

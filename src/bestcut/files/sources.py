@@ -5,7 +5,7 @@ that read and write rows are therefore collected in this module: `decide_file` i
 it when it is called, and the command imports it when it starts.
 """
 
-from bestcut.files._collect import collected, write_frame
+from bestcut.files._collect import collected, without_formulas, write_frame
 from bestcut.files._decide_source import (
     calibrated,
     decide_held,
@@ -44,6 +44,7 @@ __all__ = [
     "refuse_terminal",
     "steps",
     "twice",
+    "without_formulas",
     "write_frame",
     "write_labels",
 ]

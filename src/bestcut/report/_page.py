@@ -6,6 +6,8 @@ which no tag can begin or end.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -59,11 +61,12 @@ def page_of(report: Report) -> str:
     config = chart["config"]
     # Where the decision's own metric is shown, it is not shown beside itself.
     others = [x for x in report.beside if x.metric.label != first.metric.label]
+    scripts = {"runtime": _runtime(), "script": _resource("page.js")}
     return Template(_resource("page.html")).substitute(
         {name: escape(text) for name, text in texts.items()},
         style=_resource("page.css"),
-        runtime=_runtime(),
-        script=_resource("page.js"),
+        **scripts,
+        script_hashes=" ".join(map(_hash, scripts.values())),
         chart=_json(chart),
         beside_figures=_beside_figures(others, first.best),
         beside_rows=_beside_rows(report.beside, report.truth),
@@ -442,6 +445,12 @@ def _spec(name: str, datasets: dict[str, Any], config: Any) -> str:
     spec["datasets"] |= datasets
     spec["config"] = config
     return f'<script id="{name}-spec" type="application/json">{_json(spec)}</script>\n'
+
+
+def _hash(script: str) -> str:
+    """Return how the page's policy names a script; browsers run no other."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def _row(name: str, cells: Iterable[str]) -> str:

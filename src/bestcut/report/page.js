@@ -260,7 +260,10 @@
 
   select.value = "0"; // browsers keep what was chosen before a reload
   show();
-  const options = { renderer: "svg", actions: false, hover: false, defaultStyle: false };
+  const options = {
+    renderer: "svg", actions: false, hover: false, defaultStyle: false,
+    ast: true,  // expressions are interpreted: the page's policy allows no eval
+  };
   const spec = read("spec");
   spec.params[0].value = reach();
   spec.datasets = frames(reach());
