@@ -413,6 +413,8 @@ def test_0_over_0_is_decided_under_the_same_options():
     assert bestcut.decide(draws, "f1").depends_on_zero_division
     money = bestcut.RowUtility(tp=[5.0], fp=-1.0)
     assert not bestcut.decide([0.03], money).depends_on_zero_division
+
+
 def test_more_conditions_than_anybody_needs_are_refused():
     many = {"precision": [0.1] * 60, "recall": [0.1] * 41}
     with pytest.raises(

@@ -423,10 +423,11 @@ class Decision(Decided):
         with ``zero_division=0`` it is flagged whatever its probability. It takes a
         second decision, made on first use.
         """
-        empty = getattr(self.metric, "zero_division", None)
+        metric: Any = self.metric  # which has this parameter if 0/0 can occur
+        empty = getattr(metric, "zero_division", None)
         if empty not in (0.0, 1.0):
             return False
-        other = replace(self.metric, zero_division=1.0 - empty)
+        other = replace(metric, zero_division=1.0 - empty)
         low, high = self.bounds
         best = decide(
             self._ranking._p,

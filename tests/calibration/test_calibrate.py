@@ -228,6 +228,7 @@ def test_labels_of_one_class_leave_much_open_and_nothing_certain():
     ],
     ids=lambda value: None if len(value) > 9 else str(value),
 )
+@pytest.mark.filterwarnings("ignore:none of .* positives is among the")
 def test_odd_scores_have_maps(labels, scores, method):
     assert_maps(calibrate(labels, scores, method=method))
 
