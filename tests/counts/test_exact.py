@@ -396,7 +396,7 @@ def test_inputs_are_left_untouched_and_may_be_read_only():
         ([0.5, -0.1, 1.2], InvalidProbabilityError,
          r"got y_proba\[1\] = -0\.1 \(2 of 3 entries are out of range\)\. Pass "
          r"probabilities, not scores or logits\."),
-        ([1 + 40 * FLOAT_EPS], InvalidProbabilityError, r"got y_proba\[0\] = 1\.000000"),
+        ([1 + 4e-12], InvalidProbabilityError, r"got y_proba\[0\] = 1\.000000"),
         ([-1e-14], InvalidProbabilityError, r"got y_proba\[0\] = -1e-14"),
         ([[0.9, 0.1]], ValueError,
          r"must be 1-D; got shape \(1, 2\)\. Pass the column of the positive class"),
