@@ -220,7 +220,7 @@ def make_scorer(
     See Also
     --------
     bestcut.scorers.make_expected_scorer : The same without labels.
-    bestcut.metrics.Metric.realised : The score of labels and predictions.
+    bestcut.metrics.get : The metric itself; its ``realised`` takes labels.
 
     Examples
     --------

@@ -114,7 +114,7 @@ def test_a_fitted_model_is_calibrated_by_all_rows_in_either_form(scope):
 
 
 def test_prefit_is_refused_where_nothing_is_fitted_for_these_classes():
-    with pytest.raises(NotFittedError, match="LogisticRegression instance is not fit"):
+    with pytest.raises(NotFittedError, match="this LogisticRegression is not fitted"):
         posterior(LogisticRegression(), cv="prefit").fit(X, Y)
     inner = LogisticRegression().fit(X, np.where(Y, "a", "b"))
     with pytest.raises(ValueError, match=r"needs a model of the classes \[0, 1\]"):

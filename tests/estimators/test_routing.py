@@ -161,7 +161,7 @@ def test_groups_reach_the_splitter(make, weight):
 
 @with_splitter
 def test_a_splitter_without_its_groups_is_refused(make):
-    with pytest.raises(ValueError, match="`cv` needs groups, but none reach GroupKFold"):
+    with pytest.raises(ValueError, match="needs groups, but none reach GroupKFold"):
         make(asking(), cv=GroupKFold(3)).fit(X, Y, sample_weight=WEIGHT)
     with (
         config_context(enable_metadata_routing=False),
