@@ -83,7 +83,7 @@ REFUSED = {
         SHAPE + r"shape \(2,\). For a single draw pass",
     ),
     "a number": (0.5, ValueError, SHAPE + r"shape \(\)\.$"),
-    "a cube": (np.zeros((2, 2, 2)), ValueError, SHAPE + r"shape \(2, 2, 2\)\.$"),
+    "a cube": (np.zeros((2, 2, 2)), ValueError, SHAPE + r"shape \(2, 2, 2\)"),
     "no rows": (np.empty((0, 3)), ValueError, "`draws` must have at least one row"),
     "nothing": ([], ValueError, SHAPE + r"shape \(0,\)"),
     "NaN": ([[0.5, np.nan]], InvalidProbabilityError, r"draws\[0, 1\] = nan"),
