@@ -121,7 +121,16 @@ __all__ = [
 
 _public.publish(__name__, globals(), "EmpiricalThreshold", "Surprise")
 
-if not TYPE_CHECKING:
+if TYPE_CHECKING:
+    from bestcut import (
+        displays as displays,
+        distributed as distributed,
+        estimators as estimators,
+        report as report,
+        scorers as scorers,
+        torch as torch,
+    )
+else:
 
     def __getattr__(name: str) -> Any:
         if name in _extras.NEEDS:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Generic, Literal, TypeAlias, overload
 
 import numpy as np
 
@@ -18,7 +18,14 @@ from bestcut._errors import InfeasibleError
 from bestcut._results import bounds_in_words, number
 from bestcut._tables import check_order, frame_of, library_of, like
 from bestcut._thresholds import NOWHERE, Threshold, halfway, threshold_of
-from bestcut._types import BoolArray, CountArray, FloatArray
+from bestcut._types import (
+    AnyColumn,
+    BoolArray,
+    CountArray,
+    FloatArray,
+    Labels_co,
+    Threshold_co,
+)
 from bestcut._validation import (
     check_bounds,
     check_floor,
@@ -78,6 +85,11 @@ _NO_WAY = "Draws of probabilities are decided by cuts of their ranking."
 # What constraining metrics must reach: in expectation, or with a probability.
 Wanted: TypeAlias = float | Certain
 Floors: TypeAlias = dict[Metric, list[Wanted]]
+Conditions: TypeAlias = Mapping[str | Metric, Wanted | Sequence[Wanted]]
+
+# Solvers whose labels are a cut of the probabilities, and all solvers.
+SolverOfCuts: TypeAlias = Literal["auto", "sweep", "summary", "quadratic", "cubic"]
+SolverName: TypeAlias = SolverOfCuts | Literal["exhaustive"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -301,7 +313,7 @@ class GainRanking:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Decision(Decided):
+class Decision(Decided, Generic[Labels_co, Threshold_co]):
     """The labels with the best expected score, and what they promise.
 
     Attributes
@@ -371,10 +383,10 @@ class Decision(Decided):
     1.5
     """
 
-    labels: Any
+    labels: Labels_co
     n: int
     n_positive: int
-    threshold: float | None
+    threshold: Threshold_co
     n_tied: tuple[int, int]
     expected_score: float
     error: float
@@ -622,16 +634,68 @@ class Decision(Decided):
         return words
 
 
+@overload
+def decide(
+    y_proba: AnyColumn,
+    metric: str | Metric = ...,
+    *,
+    goal: Goal = ...,
+    at_least: Conditions | None = ...,
+    at_most: Conditions | None = ...,
+    min_positives: int = ...,
+    max_positives: int | None = ...,
+    solver: SolverOfCuts = ...,
+) -> Decision[AnyColumn, float]: ...
+@overload
+def decide(
+    y_proba: AnyColumn,
+    metric: RowUtility,
+    *,
+    min_positives: int = ...,
+    max_positives: int | None = ...,
+) -> Decision[AnyColumn, None]: ...
+@overload
+def decide(
+    y_proba: Any,
+    metric: str | Metric = ...,
+    *,
+    goal: Goal = ...,
+    at_least: Conditions | None = ...,
+    at_most: Conditions | None = ...,
+    min_positives: int = ...,
+    max_positives: int | None = ...,
+    solver: SolverOfCuts = ...,
+) -> Decision[BoolArray, float]: ...
+@overload
+def decide(
+    y_proba: Any,
+    metric: RowUtility,
+    *,
+    min_positives: int = ...,
+    max_positives: int | None = ...,
+) -> Decision[BoolArray, None]: ...
+@overload
+def decide(
+    y_proba: Any,
+    metric: str | AnyMetric = ...,
+    *,
+    goal: Goal = ...,
+    at_least: Conditions | None = ...,
+    at_most: Conditions | None = ...,
+    min_positives: int = ...,
+    max_positives: int | None = ...,
+    solver: SolverName = ...,
+) -> Decision: ...
 def decide(
     y_proba: Any,
     metric: str | AnyMetric = "f1",
     *,
     goal: Goal = _MEAN,
-    at_least: Mapping[str | Metric, Wanted | Sequence[Wanted]] | None = None,
-    at_most: Mapping[str | Metric, Wanted | Sequence[Wanted]] | None = None,
+    at_least: Conditions | None = None,
+    at_most: Conditions | None = None,
     min_positives: int = 0,
     max_positives: int | None = None,
-    solver: str = "auto",
+    solver: SolverName = "auto",
 ) -> Decision:
     """Choose the labels that maximise the expected metric for this batch.
 
@@ -866,8 +930,8 @@ def _decide_rows(
 
 def allowed_cuts(
     y_proba: Any,
-    at_least: Mapping[str | Metric, Wanted | Sequence[Wanted]] | None,
-    at_most: Mapping[str | Metric, Wanted | Sequence[Wanted]] | None,
+    at_least: Conditions | None,
+    at_most: Conditions | None,
     max_positives: int | None,
 ) -> BoolArray:
     """Return which cuts satisfy the conditions of `decide`, refusing if none does."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ class ExpectedScoreDisplay:
     2
     """
 
-    def __init__(self, decisions: dict[str, Decision]) -> None:
+    def __init__(self, decisions: Mapping[str, Decision]) -> None:
         self.decisions = decisions
 
     @classmethod

@@ -519,7 +519,9 @@ class ExpectedMetricClassifier(DecisionClassifier):
             weights=self.weights,
         )
 
-    def decide(self, X: Any) -> Decision | MulticlassDecision:
+    # To a type checker: a Decision, and what only a MulticlassDecision has is not
+    # called a mistake. With both named, `decide(X).threshold` would be one.
+    def decide(self, X: Any) -> Decision[BoolArray, float] | Any:
         """Decide for a batch, and return the whole decision.
 
         Parameters
