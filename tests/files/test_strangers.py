@@ -221,3 +221,22 @@ def test_limits_are_checked(tmp_path):
     ]:
         with pytest.raises((ValueError, TypeError), match=message):
             decide_file(path, tmp_path / "y.csv", y_proba="p", limits=limits)
+
+
+def test_keys_without_end_are_refused(tmp_path):
+    path = tmp_path / "x.ndjson"
+    lines = [f'{{"p":0.5,"k{i}":1}}' for i in range(20_000)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert "has 20,001 columns, and 16,384 are allowed" in refusal(path)
+    lines = ['{"p":0.5,"a":":"}'] * 60_000
+    lines += [f'{{"p":0.5,"a":{{"\\u006b{i}":1}}}}' for i in range(2000)] * 3
+    random.Random(0).shuffle(lines)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert "has 2,002 different keys in 66,000 rows" in refusal(path)
+
+
+def test_rows_may_have_keys_of_their_own(tmp_path):
+    path = tmp_path / "x.ndjson"
+    lines = [f'{{"p":0.5,"k{i}":1}}' for i in range(300)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert decide_file(path, tmp_path / "y.ndjson", y_proba="p").rows == 300

@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from bestcut._validation import check_whole_number
 from bestcut.files._errors import beyond, unknown_limit
 
+_CELLS = 1 << 11  # rows that may have as many different keys as there may be columns
 SMALL = 1 << 26  # bytes that a part of a file may always have, unpacked
 
 
@@ -54,6 +55,13 @@ class Limits:
         """Refuse too many columns."""
         if count > self.columns:
             what = f"has {count:,} columns, and {self.columns:,} are allowed"
+            raise beyond(where, what, "columns")
+
+    def check_keys(self, count: int, rows: int, where: str) -> None:
+        """Refuse objects with so many different keys that tables of them are empty."""
+        self.check_columns(count, where)
+        if count * rows > _CELLS * self.columns:
+            what = f"has {count:,} different keys in {rows:,} rows"
             raise beyond(where, what, "columns")
 
     def check_footer(self, size: int, where: str) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import re
 from bisect import bisect
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -22,6 +24,7 @@ from bestcut.files._errors import (
 )
 from bestcut.files._frames import FrameSource, understood
 from bestcut.files._input import Input
+from bestcut.files._limits import USUAL, Limits
 from bestcut.files._pieces import NEWLINE, pieces
 from bestcut.files._source import Format
 from bestcut.files._text import TextBatch, TextSource
@@ -29,27 +32,38 @@ from bestcut.files._text import TextBatch, TextSource
 DEEPEST = 64  # values in values; some parsers take twice as long for each
 _BRACKET, _BRACE = ord("["), ord("{")
 _BRACE_BIT = _BRACKET ^ _BRACE
-# A text without an end goes on to that of the line; else this would be quadratic.
+# A text without an end goes on to that of the line; else these would be quadratic.
 _STRING = re.compile(rb'"(?:[^"\\]|\\.?)*+"?')
+_KEY = re.compile(rb'"([^"\\\n]*+(?:\\.?[^"\\\n]*+)*+)"?(\s*+:)?')  # or another text
+_FEW = 200
+_ANY = random.Random()
 
 
 class NdjsonBatch(TextBatch):
     """Lines of NDJSON; `schema` is what an earlier look at them found."""
 
     def __init__(
-        self, data: bytes, before: int, where: str, schema: pl.Schema | None = None
+        self,
+        data: bytes,
+        before: int,
+        where: str,
+        limits: Limits = USUAL,
+        schema: pl.Schema | None = None,
     ) -> None:
         self._lines = data.split(b"\n")
         self._objects = [i for i, line in enumerate(self._lines) if line.strip()]
         super().__init__(before, len(self._objects), len(data))
-        self._data, self._where, self._schema = data, where, schema
+        self._data, self._where = data, where
+        self._limits, self._schema = limits, schema
 
     @cached_property
     def frame(self) -> pl.DataFrame:
         """Return the objects as rows."""
         if not self.rows:
             return pl.DataFrame()
-        self._check_depth()
+        if self._schema is None:
+            self._check_depth()
+            self._check_number_of_keys()
         with understood(self._where, "ndjson"):
             file = io.BytesIO(self._data)
             frame = pl.read_ndjson(file, schema=self._schema, infer_schema_length=None)
@@ -70,6 +84,18 @@ class NdjsonBatch(TextBatch):
             if _depth(self._lines[i]) > DEEPEST:
                 row = self.before + bisect(self._objects, int(i))
                 raise too_deep(self._where, row, DEEPEST)
+
+    def _check_number_of_keys(self) -> None:
+        """Refuse objects with thousands of different keys, before a parser sees them.
+
+        That would take quadratic time. All keys are looked at only if a few objects,
+        which nobody can foresee, have some that others lack.
+        """
+        few = _ANY.sample(self._objects, min(_FEW, self.rows))
+        counts = Counter(x for i in few for x in set(_keys(self._lines[i])))
+        if min(counts.values(), default=_FEW) == 1:
+            count = len(set(_keys(self._data)))
+            self._limits.check_keys(count, self.rows, self._where)
 
     @cached_property
     def _ends(self) -> IndexArray:
@@ -120,6 +146,11 @@ class NdjsonBatch(TextBatch):
         return b"\n".join(lines)
 
 
+def _keys(text: bytes) -> list[bytes]:
+    """Return the keys of objects, as they are written."""
+    return [key for key, colon in _KEY.findall(text) if colon]
+
+
 def _depth(line: bytes) -> int:
     """Return how deep values are in values, at most."""
     raw = np.frombuffer(_STRING.sub(b"", line), np.uint8) | _BRACE_BIT  # [ as {
@@ -160,12 +191,13 @@ class NdjsonSource(TextSource):
     def _read(self) -> Iterator[NdjsonBatch]:
         before = 0
         with self.input.opened() as file:
-            longest = self.input.limits.row
-            texts = pieces(file, self._piece, self.where, longest, quoted=False)
+            limits = self.input.limits
+            texts = pieces(file, self._piece, self.where, limits.row, quoted=False)
             for i, data in enumerate(texts):
-                batch = NdjsonBatch(data, before, self.where, self._schemas.get(i))
+                schema = self._schemas.get(i)
+                batch = NdjsonBatch(data, before, self.where, limits, schema)
                 self._schemas[i] = batch.frame.schema
-                self.input.limits.check_columns(len(self._schemas[i]), self.where)
+                limits.check_columns(len(self._schemas[i]), self.where)
                 before += batch.rows
                 yield batch
 
