@@ -121,3 +121,11 @@ def test_names_that_spreadsheets_would_run_can_be_escaped(tmp_path):
     line = ["decide", path, "--proba", "p", "--group-by", "-q", "--collect", "id"]
     rows = call(*line, "--escape-formulas").stdout.splitlines()
     assert rows == ["'-q,decision", "'@g,'+x y", "h,'-z"]
+
+
+@pytest.mark.parametrize("given", ["row", "row=", "row=-1", "row=0", "rows=5"])
+def test_limits_that_are_none_are_refused(tmp_path, given):
+    path = classes_file(tmp_path, "a")
+    run = call("decide", path, "--proba", "b", "--limit", given)
+    assert run.exit_code == 2
+    assert "Invalid value for '--limit'" in run.stderr

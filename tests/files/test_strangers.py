@@ -83,7 +83,7 @@ def test_damaged_files_are_read_or_refused(tmp_path, name, count, capfd):
         except FileError:
             refused += 1
         else:
-            assert found.rows > 0
+            assert found.n > 0
             output.unlink()
         assert os.listdir(tmp_path) == [source.name]
     assert refused > count / 4
@@ -118,7 +118,7 @@ def test_brackets_in_texts_are_no_values(tmp_path):
     deep = "[" * 60 + "]" * 60
     line = f'{{"p":0.5,"a":"{text}","b":{flat},"c":{deep}}}\n'
     path.write_text(line * 3, encoding="utf-8")
-    assert decide_file(path, tmp_path / "y.ndjson", y_proba="p").rows == 3
+    assert decide_file(path, tmp_path / "y.ndjson", y_proba="p").n == 3
 
 
 @pytest.mark.parametrize("end", ["", "\\"])
@@ -183,7 +183,7 @@ def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path, name):
         found = decide_file(
             *(path, tmp_path / f"y.{name}"), y_proba="p", limits={"unpacked": 10**6}
         )
-        assert found.rows == ROWS
+        assert found.n == ROWS
 
 
 def test_many_columns_and_long_rows_are_refused(tmp_path):
@@ -208,7 +208,7 @@ def test_many_columns_and_long_rows_are_refused(tmp_path):
     assert "a record of more than 8,388,608 bytes" in refusal(path)
     raised = {"row": 2**25}
     out = tmp_path / "y.csv"
-    assert decide_file(path, out, y_proba="p", limits=raised).rows == 1
+    assert decide_file(path, out, y_proba="p", limits=raised).n == 1
 
 
 def test_limits_are_checked(tmp_path):
@@ -239,4 +239,4 @@ def test_rows_may_have_keys_of_their_own(tmp_path):
     path = tmp_path / "x.ndjson"
     lines = [f'{{"p":0.5,"k{i}":1}}' for i in range(300)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert decide_file(path, tmp_path / "y.ndjson", y_proba="p").rows == 300
+    assert decide_file(path, tmp_path / "y.ndjson", y_proba="p").n == 300
