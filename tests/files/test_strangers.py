@@ -240,3 +240,13 @@ def test_rows_may_have_keys_of_their_own(tmp_path):
     lines = [f'{{"p":0.5,"k{i}":1}}' for i in range(300)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     assert decide_file(path, tmp_path / "y.ndjson", y_proba="p").n == 300
+
+
+def test_a_text_that_many_rows_share_is_counted_in_each(tmp_path):
+    text = pl.repeat("z" * 2**16, 20_000, eager=True)
+    path = tmp_path / "x.parquet"
+    pl.DataFrame({"p": pl.repeat(0.5, 20_000, eager=True), "s": text}).write_parquet(
+        path
+    )
+    assert path.stat().st_size < 10_000
+    assert "200 times as many are allowed" in refusal(path)

@@ -82,10 +82,14 @@ class FrameSource(Source):
 
     def batches(self, names: list[str] | None = None) -> Iterator[FrameBatch]:
         """Yield frames."""
-        before = 0
+        before = unpacked = 0
         try:
             with understood(self.where, self.kind):
                 for frame in self._read(names):
+                    if self.input is not None:  # rows may share a text, until written
+                        unpacked += int(frame.estimated_size())
+                        limits = self.input.limits
+                        limits.check_unpacked(unpacked, self.input.size, self.where)
                     yield FrameBatch(frame, before)
                     before += len(frame)
                 if self.total not in (None, before):
