@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all quick lint types unit coverage test-oldest test-slow \
-  test-browser test-distributed test-mutants test-portable test-torch docs docs-serve \
+  test-browser test-distributed test-mutants test-portable test-tools test-torch docs docs-serve \
   paper figures bench dist clean
 
 help:  ## list the targets
@@ -34,7 +34,7 @@ demo: $(VENV)/.core  ## set up and decide on a small embedded data set
 
 test: lint types unit  ## set up, then lint, types and the fast tests (3 minutes)
 
-test-all: test test-distributed test-torch test-slow test-portable test-oldest test-browser  ## every test there is
+test-all: test test-distributed test-torch test-tools test-slow test-portable test-oldest test-browser  ## every test there is
 
 quick: $(VENV)/.dev  ## the oracles, and the tests of the folders that you have changed
 	$(RUN) tests/quick.py $(ARGS)
@@ -119,6 +119,17 @@ test-torch: $(VENV)-torch/.done  ## masks, on the CPU; kernels in Triton's inter
 	$(VENV)-torch/bin/python -m pytest -q tests/tensors src/bestcut/torch
 	TRITON_INTERPRET=1 $(VENV)-torch/bin/python -m pytest -q tests/tensors/test_kernels.py
 
+$(VENV)-tools/.done: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-tools
+	$(VENV)-tools/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(VENV)-tools/bin/python -m pip install --quiet --editable '.[sklearn,plot]' 'pytest>=8.2'
+	$(VENV)-tools/bin/python -m pip install --quiet --group tools || \
+	  echo "The tools could not be installed; their tests will be skipped."
+	@touch $@
+
+test-tools: $(VENV)-tools/.done  ## beside the tools that people use; types as pyright sees them
+	$(VENV)-tools/bin/python -m pytest -q -m '' tests/docs/test_tools.py tests/test_typed.py
+
 $(VENV)/.docs: $(VENV)/.dev
 	$(PIP) install --quiet --group docs
 	@touch $@
@@ -169,6 +180,6 @@ dist: $(VENV)/.dist  ## build wheel and sdist; try both in empty environments (8
 
 clean:  ## remove all environments, caches, build/ and dist/
 	rm -rf build dist docs/gallery docs/reference/generated
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-distributed $(VENV)-torch $(VENV)-oldest $(VENV)-oldest-engines
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-distributed $(VENV)-tools $(VENV)-torch $(VENV)-oldest $(VENV)-oldest-engines
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f .coverage .coverage.*

@@ -19,8 +19,12 @@ README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 # The other pages are slow; `make docs` runs them too.
 FAST = ("README.md", "docs/start/one-minute.md")
-# Pages whose blocks need an engine or PyTorch are run where these are.
-ELSEWHERE = ("docs/guides/clusters.md", "docs/guides/masks.md")
+# Pages whose blocks need an engine, PyTorch or other tools are run where these are.
+ELSEWHERE = (
+    "docs/guides/clusters.md",
+    "docs/guides/masks.md",
+    "docs/how-to/with-your-tools.md",
+)
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(
     r"^[ >]*(?:```|~~~)[`~ ]*(py\w*|ipython\w*)", re.MULTILINE | re.IGNORECASE
