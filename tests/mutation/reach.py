@@ -66,6 +66,8 @@ class Reach:
         shared: dict[str, set[str]] = defaultdict(set)
         for file in files:
             for text in file.read_text(encoding="utf-8").splitlines():
+                if not text.endswith("}"):  # of a command whose files may not grow
+                    continue
                 line = json.loads(text)
                 test = line["test"]
                 if "::" not in test:  # what a module or a shared fixture reaches
