@@ -172,7 +172,12 @@ def test_an_interrupted_command_says_so_and_leaves_nothing(folder, number, statu
     os.mkfifo(folder / "slow.csv")
     line = [BIN / "bestcut", "decide", "slow.csv", "--proba", "p", "-o", "out.csv"]
     with subprocess.Popen(
-        line, cwd=folder, env=environment(), stderr=subprocess.PIPE, encoding="utf-8"
+        line,
+        cwd=folder,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # nohup ignores one
     ) as process:
         # Unbuffered: closing has nothing left to write to a command that has ended.
         with open(folder / "slow.csv", "wb", buffering=0) as file:
