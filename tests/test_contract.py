@@ -235,6 +235,41 @@ def test_what_is_not_finite_is_none_in_plain_python():
     assert (told["threshold"], told["labels"]) == (None, [False, False])
 
 
+# What is told beside a decision, and what its plain Python must hold.
+BESIDE = {
+    "ScoreDistribution": (
+        lambda: bestcut.decide(P).distribution(),
+        {"metric", "mean", "std", "std_labels", "std_calibration", "error", "interval"},
+    ),
+    "ConfusionDistribution": (
+        lambda: bestcut.decide(P).confusion(),
+        {"mean", "std", "interval"},
+    ),
+    "CalibrationCheck": (
+        lambda: bestcut.check_calibration(LABELS, np.full(2000, 0.5)),
+        {"fits", "verdict", "p_value", "bins"},
+    ),
+    "EmpiricalThreshold": (
+        lambda: bestcut.empirical_threshold([0, 0], [0.2, 0.1], "accuracy"),
+        {"threshold", "score", "n_positive", "metric"},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BESIDE)
+def test_what_is_told_beside_a_decision_is_plain_python_too(kind):
+    make, names = BESIDE[kind]
+    told = json.loads(json.dumps(make().to_dict(), allow_nan=False))
+    assert names <= told.keys()
+    for name in names & {"std", "p_value", "score", "n_positive"}:
+        value = getattr(make(), name)
+        assert told[name] == (value._asdict() if hasattr(value, "_asdict") else value)
+    if "interval" in names:
+        interval = make().interval(0.9)
+        wanted = getattr(interval, "_asdict", lambda: interval)()
+        assert json.dumps(told["interval"]) == json.dumps(wanted)
+
+
 labelled = pytest.mark.parametrize(
     "make", [make for kind, make in MAKE.items() if kind != "Cut"]
 )

@@ -150,7 +150,9 @@ def test_a_rule_is_deployed_as_plain_python():
     [
         ({"slope": [1.0]}, ValueError, r"`cost` must have shape \(1,\)"),
         ({"classes": ["a"]}, ValueError, "`classes` must have shape"),
-        ({"slope": ["x"]}, TypeError, r"data\['slope'\]"),
+        ({"slope": ["x"]}, TypeError, "`slope` must hold real numbers"),
+        ({"per_row": [2, 1]}, ValueError, "`per_row`"),
+        ({"per_row": 99}, ValueError, "`per_row`"),
     ],
 )
 def test_a_rule_that_cannot_be_is_refused(change, error, words):
@@ -160,6 +162,17 @@ def test_a_rule_that_cannot_be_is_refused(change, error, words):
     del told["cost"]
     with pytest.raises(ValueError, match=r"`RowRule.to_dict\(\)` returned; .* 'cost'"):
         bestcut.RowRule.from_dict(told)
+
+
+def test_a_rule_is_made_of_its_two_lists():
+    rule = bestcut.RowRule([1.0, 4.0, 1.0], [0.0, 0.5, 0.25])
+    assert rule([[0.25, 0.5, 0.25], [0.5, 0.125, 0.375]]).tolist() == [
+        [False, True, False],
+        [True, False, False],
+    ]
+    named = bestcut.RowRule([1.0, 4.0], [0.0, 0.5], classes=["yes", "no"])
+    assert named([[0.75, 0.25]]).tolist() == ["yes"]
+    assert named.to_dict()["per_row"] == [1, 1]
 
 
 @pytest.mark.parametrize("scale", [1, 7], ids=["probabilities", "scores"])

@@ -336,8 +336,9 @@ def test_a_first_guess_is_answered_with_the_scorer():
         get("f1")(model, X, Y)  # as scoring=bestcut.metrics.get("f1") does
     with pytest.raises(TypeError, match=message):
         sklearn_make_scorer(get("f1"))(model, X, Y)
-    with pytest.warns(UserWarning, match=message):
-        cross_val_score(model, X, Y, scoring=get("f1"), cv=2)
+    for guess in (get("f1"), sklearn_make_scorer(get("f1"))):
+        with pytest.warns(UserWarning, match=message):
+            cross_val_score(model, X, Y, scoring=guess, cv=2)
     search = GridSearchCV(
         model, {"var_smoothing": [1e-9]}, scoring=make_scorer("f1"), cv=2
     ).fit(X, Y)

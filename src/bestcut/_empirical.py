@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bestcut._results import Plain
 from bestcut._tables import check_order
 from bestcut._thresholds import halfway
 from bestcut._types import EPS
@@ -27,7 +28,7 @@ _ROUNDING = 16 * EPS
 
 
 @dataclass(frozen=True)
-class EmpiricalThreshold:
+class EmpiricalThreshold(Plain):
     """The best threshold on labelled data.
 
     Attributes

@@ -15,12 +15,8 @@ from bestcut._tables import library_of
 from bestcut.metrics import Metric, RowUtility
 
 
-class Result(Lean):
-    """A result that shows itself in a notebook, and gives itself as plain Python."""
-
-    def _facts(self) -> list[tuple[str, str]]:
-        """Return the names and values to show."""
-        raise NotImplementedError
+class Plain:
+    """Something that gives itself as plain Python."""
 
     def _plain(self) -> dict[str, Any]:
         """Return what `to_dict` makes plain: what is public, as it was decided."""
@@ -34,9 +30,18 @@ class Result(Lean):
         -------
         dict
             Every public attribute, of numbers, strings, lists and dicts; None for
-            numbers that are not finite. Metrics are given by their names.
+            numbers that are not finite. Metrics are given by their names, and an
+            ``interval`` is that of 90 %.
         """
         return {name: plain(value) for name, value in self._plain().items()}
+
+
+class Result(Plain, Lean):
+    """A result that shows itself in a notebook, and gives itself as plain Python."""
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Return the names and values to show."""
+        raise NotImplementedError
 
     def _repr_html_(self) -> str:
         caption = f"bestcut {type(self).__name__}"
@@ -61,6 +66,8 @@ def plain(value: Any) -> Any:
         return plain(value.to_numpy())
     if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
+    if hasattr(value, "_asdict"):
+        return plain(value._asdict())
     if isinstance(value, list | tuple):
         return [plain(one) for one in value]
     if is_dataclass(value) and not isinstance(value, type):

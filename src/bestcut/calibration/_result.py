@@ -5,6 +5,9 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 from html import escape
+from typing import Any
+
+from bestcut._results import Plain
 
 _UNRESOLVED = 1e-12  # in words, a p-value below this is "p < 1e-12"
 _WIDTH = 79
@@ -58,7 +61,7 @@ class CalibrationBin:
 
 
 @dataclass(frozen=True, repr=False)
-class CalibrationCheck:
+class CalibrationCheck(Plain):
     """Whether labels fit the probabilities that were given for them.
 
     Attributes
@@ -113,6 +116,9 @@ class CalibrationCheck:
     def fits(self) -> bool:
         """Whether the labels fit: `p_value` is above `level`."""
         return self.p_value > self.level
+
+    def _plain(self) -> dict[str, Any]:
+        return {"fits": self.fits, **super()._plain()}
 
     def _table(self) -> list[list[str]]:
         head = ["probabilities", "n", "expected", "observed", "p-value", "adjusted", ""]

@@ -14,6 +14,7 @@ from bestcut._results import plain
 from bestcut._tables import in_this_order, like, rows_like
 from bestcut._types import FloatArray, IndexArray
 from bestcut._validation import check_finite_scores, check_kind
+from bestcut.many._budgets import check_per_row
 from bestcut.many._entries import Entries
 from bestcut.many._matrix import as_sparse, check_rows, entries_of
 from bestcut.many._row_choice import Budgets, chosen
@@ -33,7 +34,7 @@ class RowRule:
     slope, cost : ndarray of float, shape (columns,)
         The worth of a hit in each column, and the cost of a prediction.
     per_row : (int, int)
-        How many columns a row takes, at least and at most.
+        How many columns a row takes, at least and at most; one by default.
     classes : ndarray or None
         The names of the columns. If None, a row takes a set of columns, and the rule
         returns labels in the shape of its input.
@@ -54,8 +55,21 @@ class RowRule:
 
     slope: FloatArray
     cost: FloatArray
-    per_row: tuple[int, int]
+    per_row: tuple[int, int] = (1, 1)
     classes: NDArray[Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Take lists, too, and refuse what is no rule."""
+        slope = check_finite_scores(self.slope, name="slope")
+        cost = check_finite_scores(self.cost, name="cost")
+        classes = None if self.classes is None else np.asarray(self.classes)
+        for name, array in (("cost", cost), ("classes", classes)):
+            if array is not None and array.shape != slope.shape:
+                raise errors.wrong_length(name, slope.size, array.shape)
+        per_row = check_per_row(self.per_row, slope.size)
+        checked = {"slope": slope, "cost": cost, "per_row": per_row, "classes": classes}
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as plain Python, for JSON.
@@ -115,13 +129,7 @@ class RowRule:
         for name in ("slope", "cost", "per_row", "classes"):
             if name not in data:
                 raise errors.not_in_dict(name, cls.__name__)
-        slope, cost = (_column(data[name], name) for name in ("slope", "cost"))
-        classes = None if data["classes"] is None else np.asarray(data["classes"])
-        for name, array in (("cost", cost), ("classes", classes)):
-            if array is not None and array.shape != slope.shape:
-                raise errors.wrong_length(name, slope.size, array.shape)
-        least, most = data["per_row"]
-        return cls(slope, cost, (int(least), int(most)), classes)
+        return cls(data["slope"], data["cost"], data["per_row"], data["classes"])
 
     def __call__(self, y_proba: Any) -> Any:
         """Decide new rows.
@@ -173,11 +181,6 @@ class RowRule:
             worth[group.p == 0.0] = -np.inf
             out.append(chosen(worth, budgets.of(group.rows)))
         return out
-
-
-def _column(values: Any, name: str) -> FloatArray:
-    """Return a column of numbers that plain Python held."""
-    return check_finite_scores(values, name=f"data['{name}']")
 
 
 def first_columns(entries: Entries, labels: list[Any]) -> IndexArray:

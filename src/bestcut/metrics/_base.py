@@ -297,6 +297,11 @@ class Metric(ABC):
         )
         return score if self.greater_is_better else -score
 
+    @property
+    def __name__(self) -> str:
+        """The name, as scikit-learn asks for that of anything it may call."""
+        return self.name
+
     def __call__(self, tp: Any, n_pred: Any, n_pos: Any = None, n: Any = None) -> Any:
         """Evaluate at counts, after checking that they can occur.
 

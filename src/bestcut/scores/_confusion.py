@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from bestcut._results import Plain
 from bestcut._types import FloatArray
 from bestcut._validation import check_share
 from bestcut.counts import Law
@@ -33,7 +34,7 @@ class CellIntervals(NamedTuple):
     tn: tuple[int, int]
 
 
-class ConfusionDistribution:
+class ConfusionDistribution(Plain):
     """What the confusion matrix will be, by calibrated probabilities.
 
     Made by `bestcut.expected_confusion` and `bestcut.Decision.confusion`. TP and FN
@@ -107,6 +108,9 @@ class ConfusionDistribution:
         return CellIntervals(
             tp, (k - tp[1], k - tp[0]), fn, (rest - fn[1], rest - fn[0])
         )
+
+    def _plain(self) -> dict[str, Any]:
+        return {"mean": self.mean, "std": self.std, "interval": self.interval(0.9)}
 
     def _cells(self) -> dict[str, str]:
         """Return what is said of each cell."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from bestcut import _errors as errors, _extras as extras
 from bestcut._caches import Lean
+from bestcut._results import Plain
 from bestcut._types import FloatArray
 from bestcut._validation import (
     check_finite_real,
@@ -78,7 +79,7 @@ class Surprise:
         return f"Surprise({self.verdict})"
 
 
-class ScoreDistribution(Lean):
+class ScoreDistribution(Plain, Lean):
     """What a metric will be, by calibrated probabilities.
 
     Made by `bestcut.score_distribution` and `bestcut.Decision.distribution`. Its words
@@ -518,6 +519,11 @@ class ScoreDistribution(Lean):
         """
         count = check_whole_number(size, name="size")
         return self._source.sample(self.metric, count, check_random_state(random_state))
+
+    def _plain(self) -> dict[str, Any]:
+        names = ("metric", "mean", "error", "std", "std_labels", "std_calibration")
+        told = {name: getattr(self, name) for name in names}
+        return told | {"median": self.median(), "interval": self.interval(0.9)}
 
     def __repr__(self) -> str:
         low, high = self.interval(0.9)
