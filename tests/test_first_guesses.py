@@ -179,3 +179,33 @@ def test_what_is_no_number_is_refused_in_the_words_of_its_library(given, message
     decide = bestcut.decide if np.ndim(given) == 1 else bestcut.decide_each
     with pytest.raises(TypeError, match=message):
         decide(given)
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("Certain", "goals"),
+        ("Metric", "metrics"),
+        ("Cut", "streams"),
+        ("adjust_prevalence", "calibration"),
+        ("ExpectedMetricClassifier", "estimators"),
+        ("DecisionDisplay", "displays"),
+        ("make_scorer", "scorers"),
+        ("make_report", "report"),
+        ("decide_masks", "torch"),
+    ],
+)
+def test_a_name_of_another_module(name, place):
+    with pytest.raises(AttributeError, match=rf"`bestcut\.{place}\.{name}`\.$"):
+        getattr(bestcut, name)
+
+
+def test_a_name_of_no_module():
+    with pytest.raises(AttributeError, match=r"no attribute 'thresh'$"):
+        bestcut.thresh  # noqa: B018
+
+
+def test_labels_where_a_realised_score_belongs():
+    score = bestcut.decide(P).distribution()
+    with pytest.raises(TypeError, match=r"pass `decision\.realised\(y_true\)`"):
+        score.surprise(LABELS)

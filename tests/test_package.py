@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import bestcut
+from bestcut import _extras
 
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -49,13 +50,39 @@ def test_submodules_are_loaded_on_first_use():
     assert out.stdout.strip() == "ExpectedMetricClassifier"
 
 
-@pytest.mark.parametrize("name", [*PUBLIC_MODULES[:3], "bestcut.goals"])
-def test_nothing_private_is_listed(name):
-    module = importlib.import_module(name)
-    listed = [x for x in dir(module) if x != "__version__"]
-    assert not [x for x in listed if x.startswith("_")]
-    assert set(module.__all__) <= set(listed)
-    assert all(getattr(module, x) is not None for x in listed)
+PARTS = ("calibration", "counts", "goals", "metrics", "multiclass", "multilabel")
+EXTRAS = ("displays", "distributed", "estimators", "report", "scorers", "torch")
+
+
+@pytest.mark.parametrize("part", [*PARTS, "streams", *EXTRAS])
+def test_a_module_lists_what_users_import_and_nothing_else(part):
+    try:
+        module = importlib.import_module(f"bestcut.{part}")
+    except ImportError:
+        pytest.skip("what it needs is not installed")
+    more = {"estimators": {"TRUSTED_TYPES"}, "distributed": {"dask", "spark"}}
+    assert set(module.__all__) <= set(dir(module))
+    assert set(dir(module)) - set(module.__all__) <= more.get(part, set())
+    assert all(getattr(module, name) is not None for name in dir(module))
+
+
+def test_the_package_lists_nothing_private():
+    listed = [name for name in dir(bestcut) if name != "__version__"]
+    assert not [name for name in listed if name.startswith("_")]
+    assert set(bestcut.__all__) <= set(listed)
+
+
+@pytest.mark.parametrize("part", _extras.NAMES)
+def test_the_names_of_a_part_are_known_without_loading_it(part):
+    path = ROOT / "src" / "bestcut" / part / "__init__.py"
+    if not path.exists():
+        path = ROOT / "src" / "bestcut" / f"{part}.py"
+    listed = next(
+        ast.literal_eval(line.value)
+        for line in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(line, ast.Assign) and line.targets[0].id == "__all__"
+    )
+    assert sorted(listed) == sorted(_extras.NAMES[part])
 
 
 OPTIONAL = ("matplotlib", "sklearn", "torch", "vl_convert")

@@ -121,6 +121,16 @@ __all__ = [
 
 _public.publish(__name__, globals(), "EmpiricalThreshold", "Surprise")
 
+_PARTS = (calibration, counts, goals, metrics, multiclass, multilabel, streams)
+
+
+def _place_of(name: str) -> str | None:
+    """Return which of our modules lists a name, without loading any."""
+    listed = {part.__name__: part.__all__ for part in _PARTS}
+    listed |= {f"bestcut.{part}": names for part, names in _extras.NAMES.items()}
+    return next((place for place, names in listed.items() if name in names), None)
+
+
 if TYPE_CHECKING:
     from bestcut import (
         displays as displays,
@@ -135,7 +145,7 @@ else:
     def __getattr__(name: str) -> Any:
         if name in _extras.NEEDS:
             return _extras.load(name)
-        raise _errors.unknown_attribute(name)
+        raise _errors.unknown_attribute(name, place=_place_of(name))
 
 
 def __dir__() -> list[str]:

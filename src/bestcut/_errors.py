@@ -202,9 +202,12 @@ def _joined(*sentences: str) -> str:
 # --- names, kinds and packages -------------------------------------------------------
 
 
-def unknown_attribute(name: str, module: str = "bestcut") -> AttributeError:
-    """Return the refusal of a name that a module does not have."""
-    return AttributeError(f"module {module!r} has no attribute {name!r}")
+def unknown_attribute(
+    name: str, module: str = "bestcut", place: str | None = None
+) -> AttributeError:
+    """Return the refusal of a name that a module does not have, and where it is."""
+    text = f"module {module!r} has no attribute {name!r}"
+    return AttributeError(text if place is None else f"{text}; it is `{place}.{name}`.")
 
 
 def spelled_plainly(name: str) -> str:
@@ -275,9 +278,10 @@ def no_library_of_frames() -> ImportError:
 # --- single numbers ------------------------------------------------------------------
 
 
-def not_real(name: str, value: Any) -> TypeError:
+def not_real(name: str, value: Any, cure: str = "") -> TypeError:
     """Return the refusal of a value that is not a real number."""
-    return TypeError(f"`{name}` must be a real number; got {_shown(value)}.")
+    sentence = f"`{name}` must be a real number; got {_shown(value)}."
+    return TypeError(_joined(sentence, cure))
 
 
 def not_finite(name: str, value: Any) -> ValueError:

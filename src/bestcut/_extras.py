@@ -16,6 +16,33 @@ NEEDS = {
     "torch": "torch",
 }
 
+# What they list, so that it can be found without loading them.
+NAMES = {
+    "displays": (
+        "CalibrationCheckDisplay",
+        "CalibrationMapDisplay",
+        "ClassConfusionDisplay",
+        "ClassScoresDisplay",
+        "DecisionDisplay",
+        "ExpectedScoreDisplay",
+        "ScoreDistributionDisplay",
+    ),
+    "estimators": (
+        "ExpectedMetricClassifier",
+        "ExpectedMetricMultilabelClassifier",
+        "PluginThresholdClassifier",
+    ),
+    "report": ("Report", "make_report"),
+    "scorers": ("make_expected_scorer", "make_scorer"),
+    "torch": (
+        "BestCutMasks",
+        "DatasetCut",
+        "MaskDecision",
+        "decide_dataset",
+        "decide_masks",
+    ),
+}
+
 
 def load(name: str) -> Any:
     """Return a part; if what it needs is not installed, that is an ImportError."""

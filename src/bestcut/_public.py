@@ -1,4 +1,4 @@
-"""The paths by which users import classes: in pickles, and where types are trusted."""
+"""Names for users: what a module lists, and the paths of classes in pickles."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ WRITTEN_IN: dict[type, str] = {}
 
 
 def publish(module: str, namespace: dict[str, Any], *others: str) -> None:
-    """Give the classes that a public module lists its name as their ``__module__``.
+    """Let ``dir`` give what a public module lists, and give its classes its name.
 
-    What is stored names a class by this path, so that a private file can be renamed. Of
-    a class that two modules list, the shorter path is taken. `others` are names that
-    the module has without listing them.
+    What is stored names a class by its ``__module__``, so that a private file can be
+    renamed. Of a class that two modules list, the shorter path is taken. `others` are
+    names that the module has without listing them.
     """
-    for name in [*namespace["__all__"], *others]:
+    listed = sorted(namespace["__all__"])
+    namespace["__dir__"] = lambda: listed
+    for name in [*listed, *others]:
         value = namespace[name]
         if inspect.isclass(value) and value.__module__.startswith("bestcut"):
             written_in = WRITTEN_IN.setdefault(value, value.__module__)

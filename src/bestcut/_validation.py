@@ -336,10 +336,10 @@ def check_counts(
     return np.minimum(np.maximum(tp, least), most), n_pred, n_pos, n
 
 
-def check_finite_real(value: Any, *, name: str) -> None:
+def check_finite_real(value: Any, *, name: str, cure: str = "") -> None:
     """Refuse a value that is not a finite real number."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise errors.not_real(name, value)
+        raise errors.not_real(name, value, cure)
     try:
         finite = abs(float(value)) < np.inf
     except OverflowError:  # an int or a Fraction beyond every float

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
+from bestcut._public import publish
 from bestcut._validation import check_option, positive_class
 from bestcut.many import multiclass
 from bestcut.metrics import AnyMetric, Metric, RowUtility, get
@@ -299,3 +300,6 @@ class _Realised:
             if set(classes.tolist()) <= set(known):
                 return known[1]
         raise errors.which_is_positive(classes.tolist())
+
+
+publish(__name__, globals())

@@ -89,7 +89,3 @@ from bestcut.counts._window import (
 __all__ = ["poisson_binomial"]
 
 publish(__name__, globals())
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -43,3 +43,7 @@ TRUSTED_TYPES = trusted_types(
         PluginThresholdClassifier,
     ]
 )
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "TRUSTED_TYPES"]

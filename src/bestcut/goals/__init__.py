@@ -37,7 +37,3 @@ from bestcut.goals._search import GoalSearch as GoalSearch
 __all__ = ["Certain", "Goal", "Mean", "ProbAtLeast", "Quantile"]
 
 publish(__name__, globals())
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -127,7 +127,3 @@ __all__ = [
 ]
 
 publish(__name__, globals())
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

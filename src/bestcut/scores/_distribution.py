@@ -450,7 +450,7 @@ class ScoreDistribution(Lean):
         Parameters
         ----------
         observed : float
-            The score, once labels have arrived.
+            The score, once labels have arrived: ``decision.realised(y_true)``.
 
         Returns
         -------
@@ -462,7 +462,8 @@ class ScoreDistribution(Lean):
         ValueError
             If `observed` is NaN or infinite.
         """
-        check_finite_real(observed, name="observed")
+        cure = "For true labels pass `decision.realised(y_true)`."
+        check_finite_real(observed, name="observed", cure=cure)
         better = self.metric.greater_is_better
         utility = float(observed) if better else -float(observed)
         as_good = min(self._utility.reaching(utility), 1.0)
