@@ -310,7 +310,8 @@ def test_many_scores_beyond_are_told_by_decide_alone():
     labels = model.predict(far)  # silent: a warning is an error in these tests
     np.testing.assert_array_equal(labels, decision.labels)
     p = model.predict_proba(far)[:, 1]
-    ends = model.calibration_.values.mean(axis=0)[[0, -1]]
+    at_knots = np.array(model.calibration_.to_dict()["values"])
+    ends = at_knots.mean(axis=0)[[0, -1]]
     np.testing.assert_allclose([p.min(), p.max()], ends, rtol=1e-14)
 
 

@@ -64,16 +64,11 @@ class Calibration:
     """What labels say, and leave open, about the map from scores to probabilities.
 
     Made by `calibrate`. It holds draws of nondecreasing maps that fit the labels. The
-    less the labels say, the more these maps differ. Between knots a map is linear in a
-    coordinate u, a fixed increasing function of the score; beyond the outermost knots
-    it is constant.
+    less the labels say, the more these maps differ. Beyond the labelled scores they are
+    constant. Call it with scores for their probabilities.
 
     Attributes
     ----------
-    knots : ndarray of shape (n_knots,)
-        Places of the knots, in the coordinate u, strictly increasing.
-    values : ndarray of shape (n_draws, n_knots)
-        Each draw's probabilities at the knots, nondecreasing.
     n_labelled, n_positive : int
         How many labels there were, and how many of them were positive.
     n_draws : int
@@ -115,8 +110,8 @@ class Calibration:
         method: str,
         score_range: tuple[float, float],
     ) -> None:
-        self.knots = knots
-        self.values = values
+        self._knots = knots
+        self._values = values
         for array in (knots, values):
             array.flags.writeable = False
         self._kind = kind
@@ -128,7 +123,7 @@ class Calibration:
     @property
     def n_draws(self) -> int:
         """How many maps there are."""
-        return int(self.values.shape[0])
+        return int(self._values.shape[0])
 
     def __call__(self, new_scores: Any) -> UncertainProbabilities:
         """Return the probabilities of new scores, with the doubt that the labels leave.
@@ -195,34 +190,12 @@ class Calibration:
 
     def _silently(self, new_scores: Any) -> UncertainProbabilities:
         """Return the probabilities of new scores, wherever these are."""
-        u = self.map(new_scores)
-        place = np.interp(u, self.knots, np.arange(self.knots.size, dtype=np.float64))
-        return mapped(place, np.ascontiguousarray(self.values.T))
+        u = self._coordinates(new_scores)
+        place = np.interp(u, self._knots, np.arange(self._knots.size, dtype=np.float64))
+        return mapped(place, np.ascontiguousarray(self._values.T))
 
-    def map(self, scores: Any) -> FloatArray:
-        """Return the coordinate u of some scores.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n,)
-            Scores of the same model as the labelled ones.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Nondecreasing in the scores.
-
-        Raises
-        ------
-        ValueError
-            If a score is NaN or infinite.
-
-        Examples
-        --------
-        >>> import bestcut
-        >>> bestcut.calibrate([0, 1], [0.25, 0.75]).map([0.0, 0.5]).tolist()
-        [-750.0, 0.0]
-        """
+    def _coordinates(self, scores: Any) -> FloatArray:
+        """Return the coordinate u of some scores, nondecreasing in them."""
         return _coordinate(check_finite_scores(scores, name="scores"), self._kind)
 
     def probabilities(self, scores: Any, draws: slice = slice(None)) -> FloatArray:
@@ -252,12 +225,12 @@ class Calibration:
         >>> calibration.probabilities([0.5, 0.7, 0.8], slice(10)).shape
         (10, 3)
         """
-        u, values = self.map(scores), self.values[draws]
-        if self.knots.size == 1:
+        u, values = self._coordinates(scores), self._values[draws]
+        if self._knots.size == 1:
             return np.repeat(values, u.size, axis=1)
-        at = np.searchsorted(self.knots, u, side="right") - 1
-        at = np.clip(at, 0, self.knots.size - 2)
-        share = (u - self.knots[at]) / (self.knots[at + 1] - self.knots[at])
+        at = np.searchsorted(self._knots, u, side="right") - 1
+        at = np.clip(at, 0, self._knots.size - 2)
+        share = (u - self._knots[at]) / (self._knots[at + 1] - self._knots[at])
         share = np.clip(share, 0.0, 1.0)
         low, high = values[:, at], values[:, at + 1]
         return np.asarray(np.minimum(low + share * (high - low), high))
@@ -287,9 +260,9 @@ class Calibration:
         ['score', 'p']
         """
         if self._kind == _ANY:
-            scores = self.knots
+            scores = self._knots
         else:
-            scores = np.unique(_scores_at(self.knots))
+            scores = np.unique(_scores_at(self._knots))
             while True:
                 off = _off_chords(scores, self._silently(scores).mean)
                 u = _coordinate(scores, self._kind)
@@ -320,10 +293,10 @@ class Calibration:
             self._kind,
             self.n_labelled,
             self.n_positive,
-            *self.values.shape,
+            *self._values.shape,
             *self.score_range,
         )
-        knots, values = (x.astype("<f8").tobytes() for x in (self.knots, self.values))
+        knots, values = (x.astype("<f8").tobytes() for x in (self._knots, self._values))
         return _FORM.packed(facts + knots + values)
 
     @classmethod
@@ -350,7 +323,7 @@ class Calibration:
         >>> import bestcut
         >>> calibration = bestcut.calibrate([0, 1], [0.2, 0.7])
         >>> again = bestcut.Calibration.from_bytes(calibration.to_bytes())
-        >>> bool((again.values == calibration.values).all())
+        >>> again.to_bytes() == calibration.to_bytes()
         True
         """
         return cls(**_parts(data))
@@ -361,7 +334,10 @@ class Calibration:
         Returns
         -------
         dict
-            What `from_dict` reads. `to_bytes` is smaller.
+            What `from_dict` reads: the facts, ``knots`` and ``values``. Each row of
+            ``values`` holds one map's probabilities at the knots, between which the map
+            is linear. Knots are scores, or the log-odds of scores if ``kind`` is
+            "probabilities". `to_bytes` is smaller.
 
         Examples
         --------
@@ -371,8 +347,8 @@ class Calibration:
         (2, [0.2, 0.7])
         """
         return {
-            "knots": self.knots.tolist(),
-            "values": self.values.tolist(),
+            "knots": self._knots.tolist(),
+            "values": self._values.tolist(),
             "kind": _KINDS[self._kind],
             "n_labelled": self.n_labelled,
             "n_positive": self.n_positive,
@@ -440,7 +416,7 @@ class Calibration:
 
     def _doubt(self) -> float:
         """Return the standard deviation of the maps, in the root mean square."""
-        return float(np.sqrt(np.mean(np.var(self.values, axis=0))))
+        return float(np.sqrt(np.mean(np.var(self._values, axis=0))))
 
 
 def calibrate(
