@@ -267,6 +267,14 @@ def test_labels_may_be_in_any_format(places, name):
     assert same_in(places, name, *options)
 
 
+def test_scores_may_be_the_only_other_column(places):
+    pl.read_csv("old.csv").rename({"s": "t"}).write_csv("t.csv")
+    assert same_in(places, "t.csv", "--calibrate", "t.csv", "--calibrate-label", "y")
+    line = ["expect", "new.csv", "--proba", "s", "--label", "y", "--pred", "yhat"]
+    found = run(*line, "--calibrate", "t.csv").stdout
+    assert found == run(*line, *LABELS).stdout.replace("old.csv", "t.csv")
+
+
 def test_labels_may_be_words_and_come_through_a_pipe(places):
     table = pl.read_csv("old.csv")
     words = table.with_columns(y=pl.col("y").replace_strict({0: "False", 1: " true"}))
@@ -376,6 +384,11 @@ REFUSED = {
         "--calibrate new.csv",
         "--calibrate needs --calibrate-label. Name the column of labels in new.csv; "
         "besides 's' it has: yhat, y",
+    ),
+    "no score option": (
+        "--calibrate new.csv --calibrate-label y --proba z",
+        "new.csv: has no column 'z'. Name a column with --calibrate-proba; the columns "
+        "are: s, yhat, y.",
     ),
     "no file for the label": (
         "--calibrate-label y",

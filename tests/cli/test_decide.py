@@ -184,7 +184,6 @@ def test_a_formula_is_as_good_as_a_name(folder):
             ["--classes", "p,yhat", "--collect", "id"],
             "--classes cannot be used with --collect",
         ),
-        (["--proba", "p", "--none-beside"], "--none-beside needs --collect"),
         (["--proba", "p", "--summary-only", "-o", "x.csv"], "so -o must be left out"),
         (["--proba", "p", "--summary-only", "-o", "-"], "so -o must be left out"),
         (

@@ -1,6 +1,5 @@
 """`bestcut decide --group-by`: goals, conditions, and one line for each group."""
 
-import itertools
 import json
 
 import numpy as np
@@ -105,49 +104,6 @@ def test_lines_have_the_order_of_the_file_and_nothing_is_none(pairs):
     )
     run = call(*pairs, "--collect", "product", "--zero-division", "1")
     assert run.stdout == "order,decision\n17,milk eggs\n4,None\n04,None\n9,None\n"
-    run = call(*pairs, "--collect", "product", "--none-beside")
-    assert run.stdout == (
-        "order,decision\n17,milk eggs\n4,None\n04,None\n9,eggs jam None\n"
-    )
-    assert "groups saying none:    3\n" in run.stderr
-
-
-def contest_score(listed, none, bought, beta):
-    """Return F-beta of sets in which None stands for nothing."""
-    said = listed | ({"None"} if none else set())
-    truth = bought or {"None"}
-    hits = len(said & truth)
-    return (1 + beta**2) * hits / (beta**2 * len(truth) + len(said))
-
-
-def best_in_contest(p, beta):
-    """Return the best expected score over all lists, with None and without."""
-    products = range(len(p))
-    subsets = [
-        set(x) for k in range(len(p) + 1) for x in itertools.combinations(products, k)
-    ]
-
-    def expected(listed, none):
-        total = 0.0
-        for bought in subsets:
-            chance = np.prod([p[i] if i in bought else 1 - p[i] for i in products])
-            total += chance * contest_score(listed, none, bought, beta)
-        return total
-
-    return max(
-        expected(listed, none)
-        for listed in subsets
-        for none in (False, True)
-        if listed or none
-    )
-
-
-@pytest.mark.parametrize("beta", [1, 2, 0.5])
-def test_none_beside_is_the_best_of_all_lists(pairs, beta):
-    line = [*pairs, "--collect", "product", "--none-beside", "--metric", f"f{beta}"]
-    facts = json.loads(call(*line, "--json").stderr)
-    best = np.mean([best_in_contest(p, beta) for p in BASKETS])
-    assert facts["mean_expected_score"] == pytest.approx(best, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.ndjson", "out.tsv", "out.csv.gz"])
@@ -192,8 +148,7 @@ def test_labels_of_documents_are_collected_too(tmp_path):
 def test_no_rows_make_no_lines(tmp_path):
     (tmp_path / "x.csv").write_text("p,g,id\n", encoding="utf-8")
     line = ["decide", tmp_path / "x.csv", "--proba", "p", "--group-by", "g"]
-    for more in ([], ["--none-beside"]):
-        assert call(*line, "--collect", "id", *more).stdout == "g,decision\n"
+    assert call(*line, "--collect", "id").stdout == "g,decision\n"
 
 
 @pytest.mark.parametrize(
@@ -205,22 +160,6 @@ def test_no_rows_make_no_lines(tmp_path):
         ),
         (["--collect", "product", "--name", "order"], "already has a column 'order'"),
         (["--collect", "product", "--summary-only"], "so --collect must be left out"),
-        (
-            ["--collect", "product", "--none-beside", "--goal", "quantile=0.1"],
-            "--none-beside cannot be used with --goal",
-        ),
-        (
-            ["--collect", "product", "--none-beside", "--at-least", "recall=0.1"],
-            "--none-beside cannot be used with --at-least",
-        ),
-        (
-            ["--collect", "product", "--none-beside", "--at-most", "fpr=0.1"],
-            "--none-beside cannot be used with --at-most",
-        ),
-        (
-            ["--collect", "product", "--none-beside", "--metric", "jaccard"],
-            "--none-beside works with F-beta only, not with jaccard.",
-        ),
     ],
 )
 def test_what_cannot_be_collected_is_refused(pairs, options, message):

@@ -34,7 +34,8 @@ _OPTIONS = (
     click.option(
         "--calibrate-proba",
         metavar="NAME",
-        help="Column of scores in that file, if its name differs from --proba.",
+        help="Column of scores in that file, if it is neither named as in --proba nor "
+        "the only other column.",
     ),
 )
 COVERS = "The interval covers chance in the labels and doubt about the calibration."
@@ -130,11 +131,12 @@ def calibrate_options(command: Callable[..., Any]) -> Callable[..., Any]:
         if calibrate == options["file"] == "-":
             message = "FILE and --calibrate are both standard input"
             raise Problem(message, "Pass a file for one of them.")
-        column = options["proba"] if calibrate_proba is None else calibrate_proba
         source = open_source(
             calibrate, otherwise=options["kind"], limits=options["limits"]
         )
-        label = calibrate_label or _label_in(source, column, options.get("label"))
+        label = calibrate_label or options.get("label")
+        column = calibrate_proba or _scores_in(source, options["proba"], label)
+        label = calibrate_label or _label_in(source, column, label)
         labelled = _learned(source, column, label)
         return command(*arguments, labelled=labelled, **options)
 
@@ -142,6 +144,13 @@ def calibrate_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
         made = option(made)
     return made
+
+
+def _scores_in(source: Source, proba: str, label: str | None) -> str:
+    """Return the column of scores: named as that of FILE, or the only other one."""
+    others = [name for name in source.columns if name != label]
+    alone = len(others) == 1 < len(source.columns)
+    return others[0] if alone else proba
 
 
 def _label_in(source: Source, column: str, label: str | None) -> str:

@@ -113,12 +113,6 @@ LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
     help="With --group-by: write one line for each group, with the chosen values of "
     "this column, separated by blanks, or None if nothing is chosen.",
 )
-@click.option(
-    "--none-beside",
-    is_flag=True,
-    help="With --collect and F-beta: a group may have None beside its values. None is "
-    "right if nothing is positive.",
-)
 @click.option("--name", default="decision", show_default=True, help="Column to add.")
 @click.option(
     "--escape-formulas",
@@ -146,7 +140,6 @@ def decide(
     at_most: list[tuple[Metric, float | Certain]],
     goal: Goal,
     collect: str | None,
-    none_beside: bool,
     name: str,
     escape_formulas: bool,
     output: str | None,
@@ -199,7 +192,6 @@ def decide(
         "--goal": None if goal == Mean() else goal,
         "--calibrate": labelled,
         "--collect": collect,
-        "--none-beside": none_beside or None,
     }
     given = {option: x for option, x in options.items() if x is not None}
     _check_options(given, summary_only=summary_only)
@@ -218,20 +210,14 @@ def decide(
         "min_positives": min_positives,
         "max_positives": max_positives,
     }
-    words, none = None, None
+    words = None
     if SEVERAL & given.keys():
         with Console(stderr=True).status("Deciding"):  # on a terminal only
             marks, words, facts = decide_several(source, metric, given)
     elif group_by is not None:
         with Console(stderr=True).status("Deciding"):
-            marks, facts, none = decide_groups(
-                source,
-                str(proba),
-                chosen,
-                asked,
-                group_by,
-                labelled,
-                none_beside=none_beside,
+            marks, facts = decide_groups(
+                source, str(proba), chosen, asked, group_by, labelled
             )
     else:
         settings = {
@@ -244,7 +230,7 @@ def decide(
         facts = _decide_all(source, place, target, asked, settings, labelled)
         place = None  # it is written
     if place is not None and collect is not None:
-        lines = collected(source, str(group_by), collect, name, marks, none)
+        lines = collected(source, str(group_by), collect, name, marks)
         if escape_formulas:
             lines = without_formulas(lines)
         write_frame(lines, place, target)
@@ -305,14 +291,6 @@ def _check_options(given: dict[str, Any], *, summary_only: bool) -> None:
 
 def _check_collect(given: dict[str, Any], *, summary_only: bool) -> None:
     """Refuse options of collected values that do not go together."""
-    if "--none-beside" in given:
-        if "--collect" not in given:
-            message = "--none-beside needs --collect"
-            raise Problem(message)
-        for option in ("--at-least", "--at-most", "--goal", "--average-by"):
-            if option in given:
-                message = f"--none-beside cannot be used with {option}"
-                raise Problem(message)
     if "--collect" not in given:
         return
     if summary_only:

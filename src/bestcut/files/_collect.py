@@ -21,7 +21,6 @@ def collected(
     collect: str,
     name: str,
     labels: BoolArray | IndexArray,
-    none: BoolArray | None = None,
 ) -> pl.DataFrame:
     """Return a row for each group, with the chosen values separated by blanks.
 
@@ -35,8 +34,6 @@ def collected(
         The name of the column of collected values.
     labels : ndarray of bool
         Which rows were chosen.
-    none : ndarray of bool, optional
-        For each row, whether its group says ``None`` beside the chosen values.
 
     Returns
     -------
@@ -55,22 +52,13 @@ def collected(
     if blank.any():
         row = int(blank.arg_max() or 0)
         raise holds_blank(source.where, collect, row + 1, text[row])
-    beside = np.zeros(labels.size, dtype=np.bool_) if none is None else none
-    rows = pl.DataFrame(
-        {"key": key, "value": text, "chosen": labels.astype(np.bool_), "none": beside}
-    )
+    rows = pl.DataFrame({"key": key, "value": text, "chosen": labels.astype(np.bool_)})
     groups = rows.group_by("key", maintain_order=True).agg(
-        pl.col("value").filter(pl.col("chosen")).str.join(" "), pl.col("none").first()
+        pl.col("value").filter(pl.col("chosen")).str.join(" ")
     )
-    nothing = pl.col("value") == ""
-    listed = (
-        pl.when(nothing)
-        .then(pl.lit(NONE))
-        .when(pl.col("none"))
-        .then(pl.col("value") + f" {NONE}")
-        .otherwise(pl.col("value"))
+    return groups.select(
+        pl.col("key").alias(group_by), pl.col("value").replace("", NONE).alias(name)
     )
-    return groups.select(pl.col("key").alias(group_by), listed.alias(name))
 
 
 def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
