@@ -299,3 +299,27 @@ def test_calibration_of_a_decided_model_is_that_of_its_probabilities(make):
             outer.predict_proba(X), inner.predict_proba(X), rtol=1e-9
         )
     assert set(outer.predict(X)) == {0, 1}
+
+
+# --- score ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", bestcut.estimators.__all__)
+def test_help_says_that_score_is_accuracy_and_what_scores_the_metric(name):
+    text = " ".join(getattr(bestcut.estimators, name).score.__doc__.split())
+    assert text.startswith("Return the accuracy of ``predict(X)``, as scikit-learn has")
+    assert "bestcut.scorers.make_scorer" in text
+
+
+@each_way
+def test_score_is_accuracy_and_the_scorer_is_the_metric(make):
+    model = make(GaussianNB()).fit(X, Y)
+    weights = np.arange(len(Y)) + 1.0
+    right = model.predict(X) == Y
+    assert model.score(X, Y) == pytest.approx(right.mean())
+    weighted = np.average(right, weights=weights)
+    assert model.score(X, Y, sample_weight=weights) == pytest.approx(weighted)
+    scorer = bestcut.scorers.make_scorer("f1")
+    labels = (model.predict(X) == model.classes_[1]).astype(int)
+    truth = (model.classes_[1] == Y).astype(int)
+    assert scorer(model, X, Y) == FBeta().realised(truth, labels)

@@ -47,7 +47,34 @@ def _inner_has(method: str) -> Callable[[Any], bool]:
     return has
 
 
-class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class AccuracyMixin(ClassifierMixin):
+    """A classifier whose ``score`` says what it is not."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of ``predict(X)``, as scikit-learn has it.
+
+        It is not the metric that the classifier decides for. For that, pass
+        ``bestcut.scorers.make_scorer(metric)`` as ``scoring``, or call it:
+        ``make_scorer(metric)(classifier, X, y)``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            Their true labels. Of label sets, all of a row must be right.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts.
+
+        Returns
+        -------
+        float
+            The share of rows that ``predict`` gets right.
+        """
+        return float(super().score(X, y, sample_weight))
+
+
+class DecisionClassifier(AccuracyMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier around a model that scores the classes."""
 
     _takes_many_classes: ClassVar[bool] = False

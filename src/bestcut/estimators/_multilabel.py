@@ -6,7 +6,7 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from bestcut import _decide, _errors as errors
 from bestcut._types import FloatArray
 from bestcut._validation import check_matrix, check_option
-from bestcut.estimators._base import rows_of
+from bestcut.estimators._base import AccuracyMixin, rows_of
 from bestcut.estimators._expected import SCOPES, Scope
 from bestcut.estimators._threshold import best_threshold
 from bestcut.many.multilabel import MultilabelDecision, decide, score_distribution
@@ -35,7 +35,7 @@ def _inner_has(method: str) -> Any:
 
 
 class ExpectedMetricMultilabelClassifier(
-    ClassifierMixin, MetaEstimatorMixin, BaseEstimator
+    AccuracyMixin, MetaEstimatorMixin, BaseEstimator
 ):
     """Predict the label sets with the best expected average score.
 
