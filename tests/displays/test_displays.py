@@ -234,6 +234,22 @@ def test_the_gallery_shows_every_display():
     assert set(re.findall(r"figures/displays_(\w+)\.png", text)) == pictures
 
 
+@pytest.mark.parametrize("name", displays.__all__)
+def test_every_display_is_made_from_a_classifier_and_from_predictions(name):
+    made = getattr(displays, name)
+    assert callable(made.from_estimator)
+    assert callable(made.from_predictions)
+
+
+def test_the_score_of_any_predictions_is_drawn():
+    flagged = P >= 0.3
+    display = ScoreDistributionDisplay.from_predictions(P, flagged, "mcc", level=0.8)
+    assert display.score.metric == bestcut.metrics.get("mcc")
+    wanted = bestcut.score_distribution(P, flagged, "mcc")
+    assert display.score.interval() == wanted.interval()
+    assert display.ax_.get_xlabel() == "MCC"
+
+
 def test_the_legend_of_many_curves_is_below_them():
     names = ["f1", "f2", "mcc", "jaccard", "balanced_accuracy"]
     display = ExpectedScoreDisplay.from_predictions(P, names)

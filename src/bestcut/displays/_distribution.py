@@ -89,6 +89,42 @@ class ScoreDistributionDisplay:
         return cls(score).plot(level=level, observed=observed, ax=ax)
 
     @classmethod
+    def from_predictions(
+        cls,
+        y_proba: Any,
+        y_pred: Any,
+        metric: str | Metric = "f1",
+        *,
+        level: float = 0.9,
+        observed: float | None = None,
+        ax: Any = None,
+    ) -> ScoreDistributionDisplay:
+        """Draw the distribution of the score of some predictions.
+
+        Parameters
+        ----------
+        y_proba : array-like of shape (n,), or UncertainProbabilities
+            The probability of each row to be positive.
+        y_pred : array-like of shape (n,)
+            The predicted labels, 0 and 1 or booleans.
+        metric : str or Metric, default="f1"
+            Whose distribution.
+        level : float, default=0.9
+            The probability of the interval that is shaded.
+        observed : float, optional
+            A score to mark.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ScoreDistributionDisplay
+            What was drawn.
+        """
+        score = score_distribution(y_proba, y_pred, metric)
+        return cls.from_distribution(score, level=level, observed=observed, ax=ax)
+
+    @classmethod
     def from_estimator(
         cls,
         estimator: Any,
