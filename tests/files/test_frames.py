@@ -6,7 +6,7 @@ pytest.importorskip("polars", minversion="1.38")
 
 import polars as pl
 
-from bestcut.files import decide_file
+from bestcut.files import FileError, decide_file
 from files.tables import FRAMES, read, table, write
 
 pytestmark = pytest.mark.usefixtures("small_batches")
@@ -38,3 +38,13 @@ def test_what_programs_note_in_parquet_is_kept(tmp_path):
     assert metadata == noted
     decided = pl.Series("decision", [1, 0], dtype=pl.Int8)
     assert read(tmp_path / "y.parquet").equals(frame.with_columns(decided))
+
+
+def test_decimals_with_more_digits_than_polars_has_are_refused(tmp_path):
+    path = tmp_path / "in.arrow"
+    types = {"p": pl.Float64, "amount": pl.Decimal(37, 2)}
+    pl.DataFrame({"p": [0.5], "amount": [1]}, schema=types).write_ipc(path)
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"\x25\0\0\0", b"\x32\0\0\0"))  # 37 digits are 50
+    with pytest.raises(FileError, match="between 1 and 38, got 50"):
+        decide_file(path, tmp_path / "out.arrow", y_proba="p")
