@@ -102,10 +102,11 @@ def check_arrow(given: Input) -> int:
         batches, words = (
             list(footer.structs(x, _BLOCK)) for x in (_BATCHES, _DICTIONARIES)
         )
-        if sum(abs(x) for block in batches + words for x in block[1:]) > given.size:
+        held = sum(abs(x) for block in batches + words for x in block[1:])
+        if held > given.size:
             raise Damaged  # blocks overlap, and each would be looked at
-        # Without rows there is only the schema, twice: before the footer and in it.
-        if not batches and not words and given.size > 2 * len(data) + _AROUND:
+        # Without rows, the rest is the schema, twice: before the footer and in it.
+        if not batches and given.size - held > 2 * len(data) + _AROUND:
             raise Damaged
         batch: Table | None
         for block in batches:
