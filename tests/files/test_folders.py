@@ -73,3 +73,8 @@ def test_a_frame_is_sent_to_the_function_for_it(library, tmp_path):
     frame = library.DataFrame({"p": P})
     with pytest.raises(TypeError, match=r"Pass `path\['p'\]` to `bestcut\.decide`"):
         bestcut.decide_file(frame, tmp_path / "out.csv", y_proba="p")
+
+
+def test_a_pattern_that_is_too_long_for_a_name_is_refused(tmp_path):
+    with pytest.raises(bestcut.FileError):
+        bestcut.decide_file("[b]" * 2000, tmp_path / "out.parquet", y_proba="p")

@@ -6,7 +6,8 @@ pytest.importorskip("polars", minversion="1.38")
 
 import polars as pl
 
-from bestcut.files import decide_file
+from bestcut.files import FileError, decide_file
+from bestcut.files._arrow import Table
 from files.tables import FRAMES, read, table, write
 
 pytestmark = pytest.mark.usefixtures("small_batches")
@@ -38,3 +39,27 @@ def test_what_programs_note_in_parquet_is_kept(tmp_path):
     assert metadata == noted
     decided = pl.Series("decision", [1, 0], dtype=pl.Int8)
     assert read(tmp_path / "y.parquet").equals(frame.with_columns(decided))
+
+
+def test_decimals_with_more_digits_than_polars_has_are_refused(tmp_path):
+    path = tmp_path / "in.arrow"
+    types = {"p": pl.Float64, "amount": pl.Decimal(37, 2)}
+    pl.DataFrame({"p": [0.5], "amount": [1]}, schema=types).write_ipc(path)
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"\x25\0\0\0", b"\x32\0\0\0"))  # 37 digits are 50
+    with pytest.raises(FileError, match="between 1 and 38, got 50"):
+        decide_file(path, tmp_path / "out.arrow", y_proba="p")
+
+
+def test_arrow_that_has_lost_its_rows_but_not_its_categories_is_refused(tmp_path):
+    path = tmp_path / "in.arrow"
+    rows = pl.DataFrame({"p": [0.5] * 99, "kind": ["a", "b", "c"] * 33})
+    rows.with_columns(pl.col("kind").cast(pl.Categorical)).write_ipc(path)
+    data = path.read_bytes()
+    start = len(data) - 10 - int.from_bytes(data[-10:-6], "little")
+    batches, count = Table.root(data[start:-10]).vector(3, 24)
+    assert count == 1
+    at = start + batches - 4
+    path.write_bytes(data[:at] + bytes(4) + data[at + 4 :])
+    with pytest.raises(FileError, match="damaged"):
+        decide_file(path, tmp_path / "out.arrow", y_proba="p")

@@ -98,13 +98,15 @@ def check_arrow(given: Input) -> int:
         schema = footer.table(_SCHEMA)
         if schema is None:
             raise Damaged
-        count = sum(_check_depth(each, _DEEPEST) for each in schema.tables(_FIELDS))
-        given.limits.check_columns(count, given.where)
+        _check_columns(schema, given)
         batches, words = (
             list(footer.structs(x, _BLOCK)) for x in (_BATCHES, _DICTIONARIES)
         )
-        # Without rows there is only the schema, twice: before the footer and in it.
-        if not batches and not words and given.size > 2 * len(data) + _AROUND:
+        held = sum(abs(x) for block in batches + words for x in block[1:])
+        if held > given.size:
+            raise Damaged  # blocks overlap, and each would be looked at
+        # Without rows, the rest is the schema, twice: before the footer and in it.
+        if not batches and given.size - held > 2 * len(data) + _AROUND:
             raise Damaged
         batch: Table | None
         for block in batches:
@@ -133,11 +135,19 @@ def _footer(file: BinaryIO, given: Input) -> bytes:
     return file.read(length)
 
 
-def _check_depth(field: Table, depth: int) -> int:
-    """Return 1 and the number of columns inside a column; refuse endless types."""
-    if not depth:
+def _check_columns(schema: Table, given: Input) -> None:
+    """Refuse too many columns, and columns inside columns without end.
+
+    Columns are counted before they are looked at: some hundred bytes can say that two
+    columns are the same one, which holds the next two, and so on.
+    """
+    count, level = 0, [schema]
+    for field in (_FIELDS, *[_CHILDREN] * _DEEPEST):
+        count += sum(each.vector(field, 4)[1] for each in level)
+        given.limits.check_columns(count, given.where)
+        level = [inner for each in level for inner in each.tables(field)]
+    if level:
         raise Damaged
-    return 1 + sum(_check_depth(each, depth - 1) for each in field.tables(_CHILDREN))
 
 
 def _message(file: BinaryIO, given: Input, block: tuple[int, int, int]) -> Table:

@@ -34,7 +34,7 @@ def open_many(
     inside = Path(path)
     files = (
         [str(x) for suffix in PARQUET.suffixes for x in inside.rglob(f"*{suffix}")]
-        if inside.is_dir()
+        if os.path.isdir(path)
         else [x for x in glob(path, recursive=True) if x.endswith(PARQUET.suffixes)]
     )
     if not files:

@@ -78,7 +78,9 @@ class FrameSource(Source):
             return scan.select(names).collect_batches(chunk_size=SCORES)
 
         with understood(where, kind):
-            return cls(read, scan.collect_schema(), where, kind)
+            schema = scan.collect_schema()
+            pl.DataFrame(schema=schema)  # refuses decimals with too many digits
+            return cls(read, schema, where, kind)
 
     def batches(self, names: list[str] | None = None) -> Iterator[FrameBatch]:
         """Yield frames."""

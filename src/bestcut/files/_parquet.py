@@ -37,11 +37,14 @@ def check_parquet(given: Input) -> int:
     unpacks a row group at once. The sizes of pages are read where they are, since the
     footer may say others.
     """
-    limits, where, rows, total = given.limits, given.where, 0, 0
+    limits, where, rows, total, read = given.limits, given.where, 0, 0, 0
     with given.opened() as file:
         for more, chunks in _row_groups(_footer(file, given), given):
             rows += more
             packed = sum(chunk.packed for chunk in chunks)
+            read += packed
+            if read > given.size:
+                raise Damaged  # columns overlap, and each would be read
             unpacked = sum(_VALUE * x.values + _unpacked(file, x) for x in chunks)
             limits.check_unpacked(unpacked, packed, where)
             total += unpacked
