@@ -81,6 +81,24 @@ def test_a_row_without_a_candidate_takes_none(average, kind):
         assert found.rule()(kind(nobody)).sum() == 0
 
 
+@pytest.mark.parametrize("kind", [np.array, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_probabilities_that_are_hardly_above_0_are_decided_without_a_warning(
+    average, kind
+):
+    for tiny in (5e-324, 1e-300, 1e-200):
+        p = np.array([[0.25, tiny, tiny], [tiny, 0.0, 0.5]])
+        for metric in ("recall", "cohen_kappa", "f1", "false_negative_rate", "mcc"):
+            found = multilabel.decide(kind(p), metric, average=average, per_row=1)
+            sign = get(metric).sign
+            best = max(
+                sign * multilabel.expected_score(p, labels, metric, average=average)
+                for labels in allowed_assignments(p, 1, 1)
+            )
+            promised = sign * found.expected_score + found.error + found.gap
+            assert best <= promised + 1e-15
+
+
 def test_zeros_that_are_stored_and_entries_that_are_stored_twice():
     p = some(30, 4)
     rows, columns = np.nonzero(p >= 0.0)

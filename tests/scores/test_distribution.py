@@ -257,6 +257,9 @@ def test_scores_are_told_apart_though_others_are_very_large(drawn):
     least = 1 / 2**7
     assert score.surprise(0.0).prob_lower == pytest.approx(least, abs=1e-12)
     assert score.surprise(1e-3).prob_lower == pytest.approx(least, abs=1e-12)
+    # One hit scores 1/6, which is next to 0.166.
+    assert score.sf(0.166) == pytest.approx(1 - least, abs=1e-12)
+    assert score.cdf(0.166) == pytest.approx(least, abs=1e-12)
 
 
 def test_scores_in_rows_are_told_apart_though_others_are_very_large():

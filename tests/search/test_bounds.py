@@ -259,15 +259,17 @@ def test_the_search_in_runs(name, law, monkeypatch):
         check_run(metric, eta, bounds, whole)
 
 
+@pytest.mark.parametrize("sure", [0.99, 1.0])
 @pytest.mark.parametrize("apart", [0, 2, 4])
-def test_changes_are_bounded_all_the_way_to_the_mean(apart):
+def test_changes_are_bounded_all_the_way_to_the_mean(apart, sure):
     """Lemma 9: also where probabilities are so far moved that other totals are likely.
 
-    Of 24 instances the upper half is surely positive but for 1 %, and the lower half
-    surely negative. At their mean the total is often one that is hardly ever seen.
+    Of 24 instances the upper half is positive and the lower half negative, surely or
+    but for 1 %. At their mean the total is often one that is otherwise hardly ever
+    seen, or never.
     """
     m, n = 12, 24
-    eta = np.repeat([0.99, 0.01], m)
+    eta = np.repeat([sure, 1.0 - sure], m)
     metric = from_counts(
         lambda tp, fp, fn, tn: np.where(np.abs(tp + fn - m - apart) < 0.5, tp - fn, 0.0)
     )

@@ -27,6 +27,7 @@ _FEW = 32  # rows that are worth a step, from the third sweep on
 _SWEEPS = 60
 _ENOUGH = 1e-9  # of the score: what another sweep must bring
 _NODES, _SUMS = 3, 5
+_NOBODY = 1e-200  # positives: a share of fewer would overflow, and none changes a score
 _VARIES = 1e-12  # variance of a number of positives that is not certain
 _OVERFULL, _OTHERS = 3, 24  # columns that change places
 _TRIAL = 3  # sweeps after that
@@ -97,7 +98,7 @@ class ColumnScores:
                     )
         self.mean = sums[0]
         nodes, self.chance = rule_of_sums(sums, _NODES)
-        self.nodes = np.clip(nodes, 0.0, self.n)
+        self.nodes = np.where(nodes < _NOBODY, 0.0, np.minimum(nodes, self.n))
         self.share = np.where(
             self.mean > 0.0, self.nodes / np.maximum(self.mean, 1e-300), 0.0
         )

@@ -87,9 +87,13 @@ class Chances:
         return chance / self.cuts.n_draws, error
 
 
-def _tolerance(largest: float) -> float:
-    """Return how close utilities of that size may be and be the same."""
-    return 16 * EPS * (largest if np.isfinite(largest) else 1.0)
+def _tolerance(cuts: MixtureCuts) -> float:
+    """Return by how much any utility may be rounded, about.
+
+    It is for bounds that leave ranges out. Beside scores that are very large it makes
+    others equal that are not, so a cut by itself is judged by its distribution.
+    """
+    return 16 * EPS * (cuts.largest if np.isfinite(cuts.largest) else 1.0)
 
 
 class MixtureGoalSearch:
@@ -103,11 +107,12 @@ class MixtureGoalSearch:
     ) -> None:
         self.goal, self.chances, self.allowed = goal, Chances(cuts), allowed
         self.metric, self.n = cuts.metric, cuts.n
+        self.rounding = _tolerance(cuts)
         self.allowed_before = np.concatenate([[0], np.cumsum(allowed)])
 
     def run(self, first: int) -> tuple[int, float, float]:
         """Return the best cut, its value and a gap, beginning with a good cut."""
-        self._take(first)
+        self._begin(first)
         ranges = _divided(0, self.n, _FIRST) if self.chances.rising else self._each()
         while ranges:
             low, high = min(ranges, key=self._distance)
@@ -117,7 +122,7 @@ class MixtureGoalSearch:
             if low == high == self.best or not self._may_be_better(low, high):
                 continue
             if low == high:
-                self._take(low)
+                self._look_at(low)
             else:
                 ranges += _divided(low, high, _SPLIT)
         return self.best, self.goal.shown(self.value, self.metric), self.gap
@@ -129,11 +134,23 @@ class MixtureGoalSearch:
     def _each(self) -> list[tuple[int, int]]:
         return [(k, k) for k in np.flatnonzero(self.allowed).tolist()]
 
-    def _take(self, cut: int) -> None:
+    def _begin(self, cut: int) -> None:
         law = self.chances.utility(cut)
-        self.tolerance, error = law.tolerance, law.probability_error
         self.best, self.value = cut, self.goal.value(law, self.metric)
-        self.gap = self.goal.gap(self.value, law.tolerance, error)
+        self.tolerance = max(law.tolerance, self.rounding)
+        self.gap = self._gap_beside(law)
+
+    def _look_at(self, cut: int) -> None:
+        """Take a cut if it is better: what bounds make equal to it may be worse."""
+        law = self.chances.utility(cut)
+        self.tolerance = max(self.tolerance, law.tolerance)
+        value = self.goal.value(law, self.metric)
+        if value > self.value:
+            self.best, self.value = cut, value
+        self.gap = max(self.gap, self._gap_beside(law))
+
+    def _gap_beside(self, law: UtilityDistribution) -> float:
+        return self.goal.gap(self.value, self.tolerance, law.probability_error)
 
     def _may_be_better(self, low: int, high: int) -> bool:
         tp, fn = self.chances.cuts.ranked.laws(high)
@@ -154,11 +171,12 @@ def cuts_that_reach(
     """Return which cuts reach a score with a probability, among some.
 
     A range of cuts is left out as a whole if its upper extreme has too small a chance,
-    and taken as a whole if its lower extreme has enough; another one is divided.
+    and taken as a whole if its lower extreme has enough; another one is divided. A
+    utility may have been rounded down, which a single cut's distribution allows for.
     """
-    chances, metric = Chances(cuts), cuts.metric
-    tolerance = _tolerance(cuts.largest)
-    asked = Question(metric.sign * score - tolerance, False, probability)
+    chances, wanted_utility = Chances(cuts), cuts.metric.sign * score
+    surely = Question(wanted_utility, False, probability)
+    maybe = surely._replace(utility=wanted_utility - _tolerance(cuts))
     reached = np.zeros(cuts.n + 1, dtype=np.bool_)
     wanted = np.concatenate([[0], np.cumsum(within)])
     ranges = (
@@ -171,15 +189,16 @@ def cuts_that_reach(
         low, high = ranges.pop()
         if wanted[high + 1] == wanted[low]:
             continue
-        upper, error = chances.chance(asked, high, low)
+        upper, error = chances.chance(maybe, high, low)
         if upper < probability - error:
             continue
-        if low == high:
-            reached[low] = True
-            continue
-        lower, error = chances.chance(asked, low, high)
+        lower, error = chances.chance(surely, low, high)
         if lower >= probability + error:
             reached[low : high + 1] = True
+        elif low == high:
+            law = chances.utility(low)
+            enough = probability - law.probability_error
+            reached[low] = law.reaching(wanted_utility) >= enough
         else:
             ranges += _divided(low, high, _SPLIT)
     return reached & within

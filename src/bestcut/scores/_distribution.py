@@ -281,12 +281,12 @@ class ScoreDistribution(Plain, Lean):
         """Return P(score <= x)."""
         if self.metric.greater_is_better:
             return max(1.0 - self._above(score), 0.0)
-        return min(self._utility.at_least(-score - self._utility.tolerance), 1.0)
+        return min(self._utility.reaching(-score), 1.0)
 
     def _above(self, score: float) -> float:
         """Return P(score > x)."""
         if self.metric.greater_is_better:
-            return min(self._utility.above(score + self._utility.tolerance), 1.0)
+            return min(self._utility.exceeding(score), 1.0)
         return max(1.0 - self._at_most(score), 0.0)
 
     def _of_each(self, x: Any, chance: Callable[[float], float]) -> Any:

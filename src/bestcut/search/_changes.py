@@ -32,6 +32,9 @@ _ROUNDING = 1e-12  # of the terms of a sum: more than it rounds
 _TAILS = 10  # four cells and the total, two ends each
 RARE = 25.0  # below this variance small totals of positives have boxes of their own
 _WINDOWS = 1e-17  # what the windows of the law of the total leave out, and more
+_UNLIKELY = (
+    1e-19  # chance of the totals that are left out on either side: less than that
+)
 _ALIKE = 1.15  # ratio of totals that share a box
 
 
@@ -322,7 +325,7 @@ class Changes:
 
     def _caps_by_strata(self) -> FloatArray:
         """Return bounds on the expected utility by boxes for totals of positives."""
-        low, high, chance = _strata_of(self.ranking.total_law())
+        low, high, chance = _strata_of(self.ranking.total_law(), *self._totals())
         shape = (low.size, self.count)
         none, some = (
             self._values(self._stratum(low[:, None], high[:, None], tp=x), shape)
@@ -332,6 +335,17 @@ class Changes:
         lowest = np.minimum(none[0], some[0])
         most = times(self._moved(), highest.max(axis=0) - lowest.min(axis=0))
         return weighted(chance, highest) + most + self._beyond_strata()
+
+    def _totals(self) -> tuple[int, int]:
+        """Return the least and the largest total that any part may lead to.
+
+        Where probabilities move to the mean of their part, totals occur that have no
+        chance under the given probabilities, if these are 0 and 1.
+        """
+        radius = stray(self.variance, np.log(_UNLIKELY)) + 2.0
+        low = np.maximum(np.floor(np.min(self.mean - radius)), 0.0)
+        high = np.minimum(np.ceil(np.max(self.mean + radius)), self.n)
+        return int(low), int(high)
 
     def _moved(self) -> FloatArray:
         """Return how far probabilities are moved by what stands for them."""
@@ -344,7 +358,7 @@ class Changes:
 
     def _by_strata(self) -> None:
         """Take a box for every total of positives, as often as it occurs."""
-        low, high, chance = _strata_of(self.ranking.total_law())
+        low, high, chance = _strata_of(self.ranking.total_law(), *self._totals())
         shape = (low.size, self.count)
         found = self._strata(low, (high, np.minimum(high + 1.0, self.n)))
         here, flips, here_many, flips_many = found
@@ -425,12 +439,16 @@ def _expected(high: FloatArray, most: float) -> FloatArray:
     return np.where(np.isnan(out), np.inf, out)
 
 
-def _strata_of(law: Law) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _strata_of(
+    law: Law, least: int, most: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return ranges of the total of positives, and their probabilities.
 
+    They hold all totals from `least` to `most`, and those of the law.
     Small totals are by themselves; larger ones are together if they are about the same.
     """
-    totals = range(max(law.start - 1, 0), law.start + law.pmf.size + 1)
+    first = min(max(law.start - 1, 0), least)
+    totals = range(first, max(law.start + law.pmf.size, most) + 1)
     starts = [totals[0]]
     while starts[-1] < totals[-1]:
         starts.append(max(starts[-1] + 1, int(starts[-1] * _ALIKE)))
@@ -439,9 +457,9 @@ def _strata_of(law: Law) -> tuple[FloatArray, FloatArray, FloatArray]:
     low = np.array(starts)
     high = np.append(low[1:] - 1, totals[-1])
     mass = np.zeros(len(totals))
-    first = law.start - totals[0]
-    mass[first : first + law.pmf.size] = law.pmf
-    chance: FloatArray = np.add.reduceat(mass, low - totals[0])
+    seen = law.start - first
+    mass[seen : seen + law.pmf.size] = law.pmf
+    chance: FloatArray = np.add.reduceat(mass, low - first)
     return low.astype(np.float64), high.astype(np.float64), chance
 
 
