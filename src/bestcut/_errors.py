@@ -2215,9 +2215,9 @@ def maps_not_probabilities(
 def not_in_a_graph(metric: str) -> RuntimeError:
     """Return the refusal to go through the CPU while a CUDA graph is captured."""
     return RuntimeError(
-        "Inside a CUDA graph, masks can be decided only for Dice, F-beta and Jaccard, "
-        f"without bounds on their pixels, and with Triton installed; here, {metric} "
-        "would need the CPU. Decide outside the graph."
+        "Inside a CUDA graph, masks can be decided only for Dice, F-beta (beta from "
+        "0.5 to 2) and Jaccard, and with Triton installed; here, "
+        f"{metric} would need the CPU. Decide outside the graph."
     )
 
 

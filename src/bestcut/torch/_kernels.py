@@ -1,20 +1,20 @@
-"""Masks of large maps on a GPU: a sample, a read, and a read that writes.
+"""Masks on a GPU: the best cut of a list or of a map, and two reads of large maps.
 
 For F-beta and Jaccard the best mask holds the pixels of probability at least t, where t
-is what one pixel more must have not to lower the expected score. By Lemma 22 that
-depends on the map by its number of pixels above t and a few sums of powers of
-probabilities, above t and over all. So from any t that is about right, one read gives
-the sums, and these the next t, whose error is the square of the last one's:
+is a share of the best score. Lemma 22 says which pixels are in the best mask, and which
+are not, all but those in a narrow *window* around t. These are *open*: every cut among
+them is scored.
 
-1. `sample` finds t from some pixels, one program a map;
-2. `turn` reads the map, sums, and finds the next t; and does that again, writing the
-   mask, until the mask is proved to be within `_GOOD` of the best one;
-3. maps with few expected positives are not told well by sums: `collect` lists their
-   largest pixels, `solve` scores every cut of the list, and a last turn writes.
+1. `sample` finds t from some pixels, one program a map.
+2. `count` reads the map, and finds the window from what is above t.
+3. `write` reads it again: it writes the mask of the pixels outside the window, sums
+   their powers, and lists the open pixels.
+4. `finish`, one program a map, scores every cut of the list, and completes the mask. If
+   the list does not prove its cut to be the best, it does the same with the whole map.
 
-What a map does not need ends at once; nothing waits for the host. All sums are taken in
-a fixed order, so that results are the same bit for bit. The last program of a map to
-finish adds up what the others left.
+Small maps need only `finish`. Nothing waits for the host. All sums are taken in a fixed
+order, so that results are the same bit for bit: the last program of a map to finish
+adds up what the others left, and lists are sorted.
 """
 
 # mypy: ignore-errors
@@ -25,632 +25,937 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-STATE = 16  # numbers that are kept of a map, see the constants below
-MARKS = 4  # whole numbers
-NODES = 32  # of Gauss and Laguerre
-LEFT = 8  # sums that a program of `turn` leaves
-LONGEST = 1024  # list of pixels of a faint map
-EVEN = 128  # nodes of Gauss and Legendre, for faint and small maps
-FEW = 64  # of these for short lists
+STATE = 24  # numbers that are kept of a map, see the constants below
+MARKS = 2  # whole numbers
+NODES = 32  # of the rule for integrals
+SUMS = 9  # numbers that a program of `count` or `write` leaves
 
 # What is kept of a map.
-THRESHOLD = tl.constexpr(0)  # of the next turn
-WINDOW = tl.constexpr(1)  # how far from it pixels are counted
-TOTALS = tl.constexpr(2)  # sums of p and p² over the map: two numbers
-DENSE = tl.constexpr(4)  # pixels for each unit of probability near the threshold
-LIST_FROM = tl.constexpr(5)  # the least probability that is listed
-SCORE = tl.constexpr(6)
-ERROR = tl.constexpr(7)
-COUNT = tl.constexpr(8)
-WRITTEN = tl.constexpr(9)  # the threshold of the mask
-LOSS = tl.constexpr(10)  # what the best mask may have more
-BAD = tl.constexpr(11)  # whether there are pixels that are no probabilities
-TIE = tl.constexpr(12)  # of pixels that tie at the cut of a list: the last one's place
+THRESHOLD = tl.constexpr(0)  # that `count` reads with
+DENSE = tl.constexpr(1)  # pixels for each unit of probability near it
+LOW = tl.constexpr(2)  # the window: open pixels are above LOW,
+HIGH = tl.constexpr(3)  # and at most HIGH
+TOTAL = tl.constexpr(4)  # sum of p
+ABOVE = tl.constexpr(5)  # pixels above the window, and their powers 1 to 4
+BELOW = tl.constexpr(10)  # powers 2 to 4 of pixels below it
+SCORE = tl.constexpr(14)
+ERROR = tl.constexpr(15)
+GAP = tl.constexpr(16)
+COUNT = tl.constexpr(17)
+CUT = tl.constexpr(18)  # the smallest probability in the mask
+BAD = tl.constexpr(19)  # whether there are pixels that are no probabilities
+TARGET = tl.constexpr(20)  # the number of pixels that a budget asks for, or -1
+SETTLED = tl.constexpr(21)  # whether the window is known
 
 # What is marked of a map.
-MODE = tl.constexpr(0)
-FINISHED = tl.constexpr(1)  # programs that have left their sums
-MANY = tl.constexpr(2)  # pixels that are listed
+FINISHED = tl.constexpr(0)  # programs that have left their sums
+LISTED = tl.constexpr(1)  # pixels in the list
 
-# What a map does next: its mode.
-DONE = tl.constexpr(0)
-READ = tl.constexpr(1)
-WRITE = tl.constexpr(2)
-LIST = tl.constexpr(3)  # have its largest pixels listed
-LISTED = tl.constexpr(4)  # be solved: the first read listed them
-SOLVED = tl.constexpr(5)  # be written as the list says
-
-_GOOD = tl.constexpr(8e-10)
+_LEAST = tl.constexpr(400.0)  # size, per unit of beta², from which four powers do
+_FOLLOWED = tl.constexpr(100.0)  # size, up to which the rule for integrals sees them
+_EMPTY = tl.constexpr(60.0)  # expected positives of maps that may have none
+_PROVED = tl.constexpr(1e-12)  # what rounding leaves open between cuts that are scored
 _UNKNOWN = tl.constexpr(1e300)
-_LEAST = tl.constexpr(400.0)  # predicted and expected positives that sums want
-_FAINT = tl.constexpr(400.0)  # expected positives of maps that a list may tell
-_EMPTY = tl.constexpr(60.0)  # expected positives of maps that may best have no mask
 _FLOAT = tl.constexpr(6e-8)  # relative rounding of a float32
-_FAR = tl.constexpr(1 << 62)  # beyond every map
 _NOTHING = tl.constexpr(2.0)  # a threshold that no pixel reaches
+_ALL = tl.constexpr(-1.0)  # one that every pixel reaches
 
 
 @triton.jit
-def _two(a, b, c, d):
-    return a + c, b + d
+def _probabilities(map_ptr, list_ptr, n, listed, at):
+    """Return pixels in double precision; 0 for what is no probability.
 
-
-@triton.jit
-def sample(
-    p_ptr, state_ptr, marks_ptr, n, b2,
-    SAMPLED: tl.constexpr, STEPS: tl.constexpr, WIDTH: tl.constexpr,
-    ALL_LISTED: tl.constexpr, WHOLE: tl.constexpr,
-):  # fmt: skip
-    """Find a threshold from some pixels of each map, and begin its state."""
-    one = tl.program_id(0).to(tl.int64)
-    base = state_ptr + one * WIDTH
-    marks = marks_ptr + one * 4
-    tl.store(marks + FINISHED, 0)
-    tl.store(marks + MANY, 0)
-    tl.store(base + LOSS, _UNKNOWN)
-    if ALL_LISTED:
-        tl.store(marks + MODE, LIST)
-        tl.store(base + LIST_FROM, -1.0)
-        tl.store(base + BAD, 0.0)
-    else:
-        i = tl.arange(0, SAMPLED)
-        if n > SAMPLED:
-            # One pixel of every stretch, at places that no pattern follows.
-            stretch = n // SAMPLED
-            mixed = i.to(tl.uint32) * 747796405 + 277803737
-            mixed = ((mixed >> 15) ^ mixed) * 2654435769
-            mixed = (mixed >> 16) ^ mixed
-            at = i.to(tl.int64) * stretch + (mixed % stretch.to(tl.uint32)).to(tl.int64)
-        else:
-            at = i.to(tl.int64)
-        x = tl.load(p_ptr + one * n + at, mask=at < n, other=0.0).to(tl.float32)
-        x = tl.where((x >= 0.0) & (x <= 1.0), x, 0.0)
-        total = tl.sum(x, axis=0)
-        t = total / SAMPLED
-        count = 0.0
-        for _ in range(STEPS):
-            above = x > t
-            hits, count = tl.reduce(
-                (tl.where(above, x, 0.0), above.to(tl.float32)), 0, _two
-            )
-            t = hits / tl.maximum(count + b2 * total, 1e-30)
-        inside = (x > t).to(tl.float32)
-        apart = inside * x - t * (inside + b2 * x)
-        spread = tl.sqrt(tl.sum(apart * apart, axis=0)) / tl.maximum(
-            count + b2 * total, 1e-30
-        )
-        tl.store(base + THRESHOLD, t.to(tl.float64))
-        window = tl.maximum(tl.minimum(4.0 * spread, t), 1e-4 * t + 1e-12)
-        near = tl.sum((tl.abs(x - t) <= window).to(tl.float32), axis=0)
-        dense = near * (n / SAMPLED) / (2.0 * window)
-        tl.store(base + DENSE, dense.to(tl.float64))
-        tl.store(base + WINDOW, window.to(tl.float64))
-        # The first read lists pixels that are far above the others, if these are faint
-        # enough for two powers: their cubes are below least² times their sum.
-        taken = tl.sum(inside, axis=0) * (n / SAMPLED)
-        highest = tl.where(taken < 512.0, t, 1.0)
-        others = tl.where(x > highest, 0.0, x)
-        expected = tl.sum(others, axis=0) * (n / SAMPLED)
-        least = tl.maximum(4.0 * tl.max(others, axis=0), 1e-12)
-        faint = (expected < _FAINT) & (least * least * expected < 1e-11)
-        if WHOLE:
-            least = tl.where(faint, least, _NOTHING)
-            tl.store(base + LIST_FROM, least.to(tl.float64))
-        else:
-            tl.store(base + LIST_FROM, _NOTHING)
-        tl.store(marks + MODE, READ)
+    They are `n` of the map, or `listed` of the list: one of the two numbers is 0. So
+    all functions are compiled once, though maps and lists have different types.
+    """
+    x = tl.load(map_ptr + at, mask=at < n, other=0.0).to(tl.float64)
+    x += tl.load(list_ptr + at, mask=at < listed, other=0.0)
+    return tl.where((x > 0.0) & (x <= 1.0), x, 0.0)
 
 
 @triton.jit
 def _gone(y):
-    """Return 1 - exp(-y) for small y, where a difference would lose all digits."""
-    return y * (1.0 - y / 2 * (1.0 - y / 3 * (1.0 - y / 4 * (1.0 - y / 5 * (
+    """Return 1 - exp(-y), where a difference would lose all digits for small y."""
+    series = y * (1.0 - y / 2 * (1.0 - y / 3 * (1.0 - y / 4 * (1.0 - y / 5 * (
         1.0 - y / 6 * (1.0 - y / 7 * (1.0 - y / 8 * (1.0 - y / 9))))))))  # fmt: skip
+    return tl.where(y < 0.1, series, 1.0 - tl.exp(-y))
 
 
 @triton.jit
-def _over_nodes(
-    k, k1, k2, k3, k4, p1, p2, p3, p4, t, b2, x, weight, KIND: tl.constexpr
-):
-    """Return the expected score, and the probability that one pixel more must have.
+def _size(k, k1, total, b2, KIND: tl.constexpr):
+    """Return s of Lemma 22: the mean of what the score divides by."""
+    size = k + b2 * total
+    if KIND == 1:
+        size = k + total - k1
+    return tl.maximum(size, 1e-30)
 
-    Integrals over z from 0 to 1 by Gauss and Laguerre, z = exp(-x / s) (Lemma 22).
-    """
-    p = t
-    if KIND == 0:
-        s = k + b2 * p1
-        w = _gone(b2 * x / s)
-        lost = _gone(x / s)
-        log_g = -(w * (p1 + w * (p2 / 2 + w * (p3 / 3 + w * p4 / 4))))
-        part = weight * tl.exp(x - x * (k + b2) / s + log_g) / s
-        hits = k1 + w * (k2 + w * (k3 + w * k4))
-        score = (1.0 + b2) * tl.sum(part * hits, axis=0)
-        want = tl.sum(part * lost * hits, axis=0)
-        for _ in range(4):
-            p = want / tl.sum(part * (1.0 - lost) / (1.0 - p * w), axis=0)
+
+@triton.jit
+def _share(hits, k, total, b2):
+    """Return about the share of the score that is its own threshold (Lemma 22)."""
+    return hits / tl.maximum(k + b2 * total, 1e-300)
+
+
+@triton.jit
+def _key(t, DOUBLE: tl.constexpr):
+    """Return a whole number that orders probabilities as they are."""
+    if DOUBLE:
+        key = t.to(tl.int64, bitcast=True)
     else:
-        q1 = p1 - k1
-        s = k + q1
-        w = _gone(x / s)
-        log_g = -(
-            w * (q1 + w * ((p2 - k2) / 2 + w * ((p3 - k3) / 3 + w * (p4 - k4) / 4)))
-        )
-        part = weight * tl.exp(x - x * k / s + log_g) / s
-        score = k1 * tl.sum(part, axis=0)
-        for _ in range(4):
-            less = k1 * tl.sum(part * w / (1.0 - p * w), axis=0)
-            p = less / (less + tl.sum(part * (1.0 - w) / (1.0 - p * w), axis=0))
-    return score, p
+        key = t.to(tl.float32).to(tl.int32, bitcast=True).to(tl.int64)
+    return tl.where(t < 0.0, -1, key)
+
+
+@triton.jit
+def _value(key, DOUBLE: tl.constexpr):
+    """Return the probability of a key; -1 stands for less than all of them."""
+    some = tl.maximum(key, 0)
+    if DOUBLE:
+        t = some.to(tl.float64, bitcast=True)
+    else:
+        t = some.to(tl.int32).to(tl.float32, bitcast=True).to(tl.float64)
+    return tl.where(key < 0, _ALL, t)
+
+
+@triton.jit(noinline=True)
+def _above(map_ptr, list_ptr, n, listed, t, SPAN: tl.constexpr):
+    """Return how many pixels are above t, and their sum."""
+    some = tl.zeros([SPAN], tl.int32)
+    hits = tl.zeros([SPAN], tl.float64)
+    for start in range(0, n + listed, SPAN):
+        at = start + tl.arange(0, SPAN)
+        x = _probabilities(map_ptr, list_ptr, n, listed, at)
+        some += ((x > t) & (at < n + listed)).to(tl.int32)
+        hits += tl.where(x > t, x, 0.0)
+    return tl.sum(some.to(tl.int64), axis=0).to(tl.float64), tl.sum(hits, axis=0)
+
+
+@triton.jit(noinline=True)
+def _split(
+    map_ptr, list_ptr, n, listed, low, high, open_ptr,
+    SPAN: tl.constexpr, ROOM: tl.constexpr,
+):  # fmt: skip
+    """List the open pixels; return sums over those above, and over all others."""
+    k = tl.zeros([SPAN], tl.int32)
+    k1 = tl.zeros([SPAN], tl.float64)
+    k2 = tl.zeros([SPAN], tl.float64)
+    k3 = tl.zeros([SPAN], tl.float64)
+    k4 = tl.zeros([SPAN], tl.float64)
+    r1 = tl.zeros([SPAN], tl.float64)
+    r2 = tl.zeros([SPAN], tl.float64)
+    r3 = tl.zeros([SPAN], tl.float64)
+    r4 = tl.zeros([SPAN], tl.float64)
+    least = tl.full([SPAN], _NOTHING, tl.float64)
+    many = 0 * n
+    for start in range(0, n + listed, SPAN):
+        at = start + tl.arange(0, SPAN)
+        x = _probabilities(map_ptr, list_ptr, n, listed, at)
+        y = tl.where(x > high, x, 0.0)
+        square = y * y
+        k += (x > high).to(tl.int32)
+        least = tl.minimum(least, tl.where(x > high, x, _NOTHING))
+        k1 += y
+        k2 += square
+        k3 += square * y
+        k4 += square * square
+        z = x - y
+        square = z * z
+        r1 += z
+        r2 += square
+        r3 += square * z
+        r4 += square * square
+        between = ((x > low) & (x <= high) & (at < n + listed)).to(tl.int32)
+        some = tl.sum(between, axis=0)
+        if some > 0:
+            place = many + tl.cumsum(between, axis=0) - 1
+            tl.store(open_ptr + place, x, mask=(between > 0) & (place < ROOM))
+            many += some
+    k = tl.sum(k.to(tl.int64), axis=0).to(tl.float64)
+    return (
+        many, tl.min(least, axis=0), k,
+        tl.sum(k1, axis=0), tl.sum(k2, axis=0), tl.sum(k3, axis=0), tl.sum(k4, axis=0),
+        tl.sum(r1, axis=0), tl.sum(r2, axis=0), tl.sum(r3, axis=0), tl.sum(r4, axis=0),
+    )  # fmt: skip
+
+
+@triton.jit(noinline=True)
+def _closed(
+    map_ptr, list_ptr, n, listed, high, size, b2, k1, k2, k3, k4, s1, s2, s3, s4,
+    node_ptr, sums_ptr, KIND: tl.constexpr, NODES: tl.constexpr,
+):  # fmt: skip
+    """Write log G of Lemma 22 (log G_R for Jaccard) and A at nodes.
+
+    Pixels are multiplied one by one, and of others the sums of powers are known.
+    """
+    j = tl.arange(0, NODES)
+    _log_z, w, _weight = _rule(node_ptr, size, b2, NODES)
+    log_g = tl.zeros([32, NODES], tl.float64)
+    a = tl.zeros([32, NODES], tl.float64)
+    for start in range(0, n + listed, 512):
+        factor = tl.full([32, NODES], 1.0, tl.float64)
+        slope = tl.zeros([32, NODES], tl.float64)
+        for i in range(16):
+            at = start + i * 32 + tl.arange(0, 32)
+            x = _probabilities(map_ptr, list_ptr, n, listed, at)
+            hit = tl.where(x > high, x, 0.0)
+            if KIND == 0:
+                left = tl.maximum(1.0 - x[:, None] * w[None, :], 1e-18)
+                slope = slope * left + factor * hit[:, None]
+            else:
+                left = tl.maximum(1.0 - (x - hit)[:, None] * w[None, :], 1e-18)
+            factor *= left
+        log_g += tl.log(factor)
+        a += slope / factor
+    powers = w * (s1 + w * (s2 / 2 + w * (s3 / 3 + w * s4 / 4)))
+    tl.store(sums_ptr + j, tl.sum(log_g, axis=0) - powers)
+    powers = k1 + w * (k2 + w * (k3 + w * k4))
+    tl.store(sums_ptr + NODES + j, tl.sum(a, axis=0) + powers)
+    tl.debug_barrier()
+
+
+@triton.jit(noinline=True)
+def _rank(list_ptr, ranked_ptr, many):
+    """Write a list in descending order: each value to the number of those before it.
+
+    `tl.sort` compiles to ten times as much code, and takes as long for a short list.
+    """
+    tl.debug_barrier()
+    for first in range(0, many, 64):
+        i = first + tl.arange(0, 64)
+        x = tl.load(list_ptr + i, mask=i < many, other=0.0)
+        before = tl.zeros([64, 64], tl.int32)
+        for other in range(0, many, 64):
+            j = other + tl.arange(0, 64)
+            y = tl.load(list_ptr + j, mask=j < many, other=-1.0)
+            tied = (y[None, :] == x[:, None]) & (j[None, :] < i[:, None])
+            before += ((y[None, :] > x[:, None]) | tied).to(tl.int32)
+        tl.store(ranked_ptr + tl.sum(before, axis=1), x, mask=i < many)
+    tl.debug_barrier()
+
+
+@triton.jit
+def _allowed(score, count, fewest, most):
+    """Make cuts that a budget forbids worse, the farther they are from it."""
+    apart = tl.maximum(tl.maximum(fewest - count, count - most), 0.0)
+    return tl.where(apart > 0.0, -apart, score)
+
+
+@triton.jit
+def _rule(node_ptr, size, b2, NODES: tl.constexpr):
+    """Return log z, w and weights of a rule for integrals over z from 0 to 1.
+
+    z = (1 - y²)^c, with y of Gauss and Legendre, and c such that nodes see no more of
+    integrands of about exp(-size (1 - z)) than they can follow.
+    """
+    j = tl.arange(0, NODES)
+    c = tl.minimum(4.0, 1.0 / size * _FOLLOWED)
+    log_y = tl.load(node_ptr + 2 + j)
+    weight = c * tl.load(node_ptr + 2 + NODES + j) * tl.exp((c - 1.0) * log_y)
+    return c * log_y, _gone(-b2 * c * log_y), weight
+
+
+@triton.jit(noinline=True)
+def _best_cut(
+    v_ptr, m_ptr, entries, k, k1, sums_ptr, fewest, most, size, b2, node_ptr,
+    KIND: tl.constexpr, NODES: tl.constexpr,
+):  # fmt: skip
+    """Score the cut before entries, and that after each; return the best one.
+
+    Entry i stands for `m[i]` pixels of probability `v[i]`, in descending order. `log_g`
+    and `a` are log G and A of Lemma 22 at the nodes, for the cut before entries.
+    """
+    log_z, w, weight = _rule(node_ptr, size, b2, NODES)
+    j = tl.arange(0, NODES)
+    log_g = tl.load(sums_ptr + j)
+    a = tl.load(sums_ptr + NODES + j)
+    if KIND == 0:
+        weight *= 1.0 + b2
+        best = tl.sum(weight * a * tl.exp(log_g + (k - 1.0 + b2) * log_z), axis=0)
+    else:
+        best = k1 * tl.sum(weight * tl.exp(log_g + (k - 1.0) * log_z), axis=0)
+    best = _allowed(tl.where(k > 0.0, best, 0.0), k, fewest, most)
+    place = 0 * entries - 1
+    chosen = k
+    for begin in range(0, entries, 64):
+        i = begin + tl.arange(0, 64)
+        v = tl.load(v_ptr + i, mask=i < entries, other=0.0)
+        m = tl.load(m_ptr + i, mask=i < entries, other=0.0)
+        count = k + tl.cumsum(m, axis=0)
+        left = tl.maximum(1.0 - v[:, None] * w[None, :], 1e-18)
+        if KIND == 0:
+            gained = (m * v)[:, None] / left
+            power = log_g[None, :] + (count - 1.0 + b2)[:, None] * log_z[None, :]
+            part = tl.exp(power) * (a[None, :] + tl.cumsum(gained, axis=0))
+            score = tl.sum(weight[None, :] * part, axis=1)
+            a += tl.sum(gained, axis=0)
+        else:
+            logs = m[:, None] * tl.log(left)
+            power = log_g[None, :] - tl.cumsum(logs, axis=0)
+            power += (count - 1.0)[:, None] * log_z[None, :]
+            score = tl.sum(weight[None, :] * tl.exp(power), axis=1)
+            score *= k1 + tl.cumsum(m * v, axis=0)
+            log_g -= tl.sum(logs, axis=0)
+        k += tl.sum(m, axis=0)
+        k1 += tl.sum(m * v, axis=0)
+        score = tl.where(m > 0.0, _allowed(score, count, fewest, most), -_UNKNOWN)
+        highest = tl.max(score, axis=0)
+        if highest > best:
+            best = highest
+            place = tl.min(tl.where(score >= best, i, entries), axis=0)
+            chosen = tl.sum(tl.where(i == place, count, 0.0), axis=0)
+    return best, place, chosen, k1
+
+
+@triton.jit(noinline=True)
+def _best_of_crowd(
+    map_ptr, list_ptr, n, low, high, k, k1, sums_ptr, fewest, most, size, b2,
+    node_ptr, entry_ptr,
+    KIND: tl.constexpr, DOUBLE: tl.constexpr, SPAN: tl.constexpr, SIZE: tl.constexpr,
+    NODES: tl.constexpr,
+):  # fmt: skip
+    """Find the best cut among more open pixels than a list holds.
+
+    Entries are bins of values: first wide ones, then narrower ones around the best cut,
+    until each has one value. Then the pixels of one value are divided in the same way.
+    """
+    i = tl.arange(0, SIZE)
+    entries = 0 * n + SIZE
+    below = _key(low, DOUBLE)
+    upto = _key(high, DOUBLE)
+    shift = tl.full([], 1, tl.int64)
+    v = tl.zeros([SIZE], tl.float64)
+    m = tl.zeros([SIZE], tl.float64)
+    best = 0.0 * b2
+    place = tl.full([], -1, tl.int32)
+    count = 0.0 * b2
+    all_hits = 0.0 * b2
+    while shift > 0:
+        shift = 0 * shift
+        while ((upto - below - 1) >> shift) >= SIZE - 2:
+            shift += 1
+        many = tl.zeros([SIZE], tl.int32)
+        first = tl.zeros([SPAN], tl.float64)
+        last = tl.zeros([SPAN], tl.float64)
+        for start in range(0, n, SPAN):
+            at = start + tl.arange(0, SPAN)
+            x = _probabilities(map_ptr, list_ptr, n, 0, at)
+            key = _key(x, DOUBLE)
+            open = (x > low) & (x <= high) & (at < n)
+            entry = 1 + ((upto - key) >> shift).to(tl.int32)
+            entry = tl.where(key > upto, 0, tl.where(key <= below, SIZE - 1, entry))
+            entry = tl.where(open, entry, 0)
+            first += tl.where(open & (entry == 0), x, 0.0)
+            last += tl.where(entry == SIZE - 1, x, 0.0)
+            many += tl.histogram(entry, SIZE, mask=open)
+        m = many.to(tl.float64)
+        middle = upto - ((i - 1).to(tl.int64) << shift) - ((1 << shift) - 1) // 2
+        v = _value(tl.maximum(middle, 0), DOUBLE)
+        edge = tl.where(i == 0, tl.sum(first, axis=0), tl.sum(last, axis=0))
+        v = tl.where((i == 0) | (i == SIZE - 1), edge / tl.maximum(m, 1.0), v)
+        tl.debug_barrier()
+        tl.store(entry_ptr + i, v)
+        tl.store(entry_ptr + SIZE + i, m)
+        best, place, count, all_hits = _best_cut(
+            entry_ptr, entry_ptr + SIZE, entries, k, k1, sums_ptr, fewest, most, size,
+            b2, node_ptr, KIND, NODES,
+        )  # fmt: skip
+        if shift > 0:
+            top = upto
+            near = tl.minimum(tl.maximum(place, 5), SIZE - 6).to(tl.int64)
+            upto = top - ((near - 5) << shift)
+            below = tl.maximum(below, top - ((near + 5) << shift))
+    cut = tl.sum(tl.where(i == place, v, 0.0), axis=0)
+    ties = tl.sum(tl.where(i == place, m, 0.0), axis=0)
+    # The best cut may divide the pixels of this value, or of the next one.
+    begin = tl.maximum(place, 0)
+    for entry in range(begin, tl.minimum(begin + 2, SIZE)):
+        value = tl.sum(tl.where(i == entry, v, 0.0), axis=0)
+        all_ties = tl.sum(tl.where(i == entry, m, 0.0), axis=0)
+        before = tl.sum(tl.where(i < entry, m, 0.0), axis=0)
+        after = tl.sum(tl.where(i > entry, m, 0.0), axis=0)
+        higher = tl.sum(tl.where(i < entry, m * v, 0.0), axis=0)
+        lower = tl.sum(tl.where(i > entry, m * v, 0.0), axis=0)
+        begin_tie = 0.0 * b2
+        end_tie = all_ties
+        inside = (entry > 0) & (entry < SIZE - 1) & (all_ties > 1.0)
+        step = tl.where(inside, 2.0 + begin_tie, begin_tie)
+        while step > 1.0:
+            step = tl.ceil((end_tie - begin_tie) / (SIZE - 2))
+            upper = tl.minimum(begin_tie + i.to(tl.float64) * step, end_tie)
+            under = tl.minimum(begin_tie + (i - 1).to(tl.float64) * step, end_tie)
+            parts = tl.where(i == 0, before + begin_tie, upper - under)
+            parts = tl.where(i == SIZE - 1, after + all_ties - end_tie, parts)
+            worth = tl.where(i == 0, higher + begin_tie * value, parts * value)
+            rest = lower + (all_ties - end_tie) * value
+            worth = tl.where(i == SIZE - 1, rest, worth)
+            tl.debug_barrier()
+            tl.store(entry_ptr + i, worth / tl.maximum(parts, 1.0))
+            tl.store(entry_ptr + SIZE + i, parts)
+            found, where, some, all_hits = _best_cut(
+                entry_ptr, entry_ptr + SIZE, entries, k, k1, sums_ptr, fewest, most,
+                size, b2, node_ptr, KIND, NODES,
+            )  # fmt: skip
+            taken = some - k - before
+            if (found > best) & (taken >= 0.0) & (taken <= all_ties):
+                best = found
+                cut = value
+                count = some
+                ties = taken
+            here = begin_tie + where.to(tl.float64) * step
+            begin_tie = tl.maximum(begin_tie, tl.minimum(here - 4.0 * step, end_tie))
+            end_tie = tl.minimum(end_tie, tl.maximum(here + 4.0 * step, begin_tie))
+    return best, tl.where(count <= k, -1, 0), cut, count, ties, all_hits
+
+
+@triton.jit(noinline=True)
+def _log_nobody(map_ptr, list_ptr, n, listed, SPAN: tl.constexpr):
+    """Return the logarithm of the chance that no pixel is positive."""
+    logs = tl.zeros([SPAN], tl.float64)
+    for start in range(0, n + listed, SPAN):
+        at = start + tl.arange(0, SPAN)
+        x = _probabilities(map_ptr, list_ptr, n, listed, at)
+        logs += tl.log(tl.maximum(1.0 - x, 1e-300))
+    return tl.sum(logs, axis=0)
+
+
+@triton.jit
+def _kept(base, which: tl.constexpr, whole, instead):
+    """Return what the state has of pixels that are not listed, if some are not."""
+    return tl.where(whole, instead, tl.load(base + which))
+
+
+@triton.jit
+def _decide(
+    map_ptr, list_ptr, n, listed, base, open_ptr, node_ptr, fewest, most, loops,
+    KIND: tl.constexpr, DOUBLE: tl.constexpr, SPAN: tl.constexpr, ROOM: tl.constexpr,
+    SHORT: tl.constexpr, CROWD: tl.constexpr, NODES: tl.constexpr,
+):  # fmt: skip
+    """Find the best cut of a whole map, or of a list with sums over all other pixels.
+
+    Write what is known of it into the state; return its threshold, how many of the
+    pixels that tie there it takes, and whether it is proved to be the best.
+    """
+    b2 = tl.load(node_ptr)
+    empty = tl.load(node_ptr + 1)
+    steep = tl.maximum(b2, 1.0)
+    zero = 0.0 * b2
+    fewest = zero + fewest
+    most = zero + most
+    whole = n > 0
+    sums_ptr = open_ptr + 2 * ROOM
+    outer_least = _kept(base, CUT, whole, _NOTHING)
+    outer_low = _kept(base, LOW, whole, _ALL)
+    outer_high = _kept(base, HIGH, whole, _NOTHING)
+    k0 = _kept(base, ABOVE, whole, 0.0)
+    k01 = _kept(base, ABOVE + 1, whole, 0.0)
+    k02 = _kept(base, ABOVE + 2, whole, 0.0)
+    k03 = _kept(base, ABOVE + 3, whole, 0.0)
+    k04 = _kept(base, ABOVE + 4, whole, 0.0)
+    r02 = _kept(base, BELOW, whole, 0.0)
+    r03 = _kept(base, BELOW + 1, whole, 0.0)
+    r04 = _kept(base, BELOW + 2, whole, 0.0)
+    some, within = _above(map_ptr, list_ptr, n, listed, zero + _ALL, SPAN)
+    total = _kept(base, TOTAL, whole, within)
+    r01 = tl.maximum(total - k01 - within, 0.0)
+    # The largest share that a cut has of what it divides by, from below.
+    t = zero
+    k = zero
+    size = zero + 1.0
+    going = total > 0.0
+    while going:
+        some, hits = _above(map_ptr, list_ptr, n, listed, t, SPAN)
+        k = k0 + some
+        size = _size(k, k01 + hits, total, b2, KIND)
+        again = _share(k01 + hits, k, total, b2)
+        going = (again - t) * size > 0.1 * t
+        t = tl.maximum(t, again)
+    over = k > most
+    target = tl.where(over, most, tl.where(k < fewest, fewest, -1.0))
+    wide = zero + 1.0
+    proved = total <= 0.0
+    trying = total > 0.0
+    best = zero
+    cut = zero + _NOTHING
+    count = zero
+    ties = zero
+    error = zero
+    while trying:
+        low = t / (1.0 + 6.0 * steep * wide / size)
+        high = t * (1.0 + 8.0 * steep * wide / size)
+        high = tl.where(size > 16.0 * steep * wide, high, _NOTHING)
+        if target >= 0.0:
+            # Bisect for the pixel that has this place; keys and values take turns.
+            a = _key(outer_low, DOUBLE)
+            b = _key(outer_high, DOUBLE)
+            more = zero + (n + listed)
+            less = zero
+            step = tl.full([], 0, tl.int32)
+            while (more - less > SHORT) & (b - a > 1):
+                halfway = _key((_value(a, DOUBLE) + _value(b, DOUBLE)) / 2, DOUBLE)
+                middle = tl.where(step % 2 == 0, halfway, (a + b) // 2)
+                middle = tl.minimum(tl.maximum(middle, a + 1), b - 1)
+                some, hits = _above(
+                    map_ptr, list_ptr, n, listed, _value(middle, DOUBLE), SPAN
+                )
+                if k0 + some >= target:
+                    a = middle
+                    more = some
+                else:
+                    b = middle
+                    less = some
+                step += 1
+            some, hits = _above(map_ptr, list_ptr, n, listed, _value(a, DOUBLE), SPAN)
+            size = _size(k0 + some, k01 + hits, total, b2, KIND)
+            if over:
+                low = _value(a, DOUBLE)
+                high = tl.maximum(high, _value(b, DOUBLE))
+            else:
+                share = _share(k01 + hits, k0 + some, total, b2)
+                low = tl.minimum(
+                    _value(a, DOUBLE), share / (1.0 + 6.0 * steep * wide / size)
+                )
+                high = _value(b, DOUBLE)
+        low = tl.maximum(low, outer_low)
+        high = tl.minimum(high, outer_high)
+        # Open pixels of a map are put in order after it, those of a list already are.
+        many, least, k, k1, k2, k3, k4, r1, r2, r3, r4 = _split(
+            map_ptr, list_ptr, n, listed, low, high,
+            open_ptr + tl.where(whole, ROOM, 0), SPAN, ROOM,
+        )  # fmt: skip
+        k += k0
+        k1 += k01
+        few = (size < steep * _LEAST) | ((empty != 0.0) & (total < _EMPTY))
+        # What is not open, at the nodes: by factors, or by sums of powers.
+        by_sums = tl.where(few, 0.0, 1.0)
+        above = 1.0 if KIND == 0 else 0.0
+        c1 = tl.where(few, k01, k1)
+        c2 = k02 + by_sums * k2
+        c3 = k03 + by_sums * k3
+        c4 = k04 + by_sums * k4
+        s4 = r04 + by_sums * r4 + above * c4
+        _closed(
+            map_ptr, list_ptr, tl.where(few, n, 0), tl.where(few, listed, 0), high,
+            size, b2, c1, c2, c3, c4, r01 + by_sums * r1 + above * c1,
+            r02 + by_sums * r2 + above * c2, r03 + by_sums * r3 + above * c3, s4,
+            node_ptr, sums_ptr, KIND, NODES,
+        )  # fmt: skip
+        if many > ROOM:
+            best, place, cut, count, ties, hits = _best_of_crowd(
+                map_ptr, list_ptr, n, low, high, k, k1, sums_ptr, fewest, most, size,
+                b2, node_ptr, open_ptr, KIND, DOUBLE, SPAN, CROWD, NODES,
+            )  # fmt: skip
+        else:
+            if whole:
+                _rank(open_ptr + ROOM, open_ptr, many)
+            for first in range(0, many, SPAN):
+                i = first + tl.arange(0, SPAN)
+                tl.store(open_ptr + ROOM + i, 1.0 + 0.0 * i, mask=i < many)
+            tl.debug_barrier()
+            best, place, count, hits = _best_cut(
+                open_ptr, open_ptr + ROOM, many, k, k1, sums_ptr, fewest, most,
+                size, b2, node_ptr, KIND, NODES,
+            )  # fmt: skip
+            cut = tl.load(open_ptr + tl.maximum(place, 0))
+            before, _higher = _above(map_ptr, open_ptr, 0 * n, many, cut, SPAN)
+            ties = place + 1.0 - before
+        if place < 0:
+            cut = tl.minimum(least, outer_least)
+            ties = zero + (n + listed)
+        # Lemma 22: no cut after the window is better, and none before it.
+        last = k + many
+        if KIND == 0:
+            share = best / (1.0 + b2)
+            lowest = share / (1.0 + (steep - 1.0) / tl.maximum(last, 1.0))
+            lowest = lowest / (1.0 + share / tl.maximum(hits, 1e-300))
+        else:
+            lowest = best / (1.0 + best)
+        after = (low <= lowest) | (last >= most) | (low < 0.0)
+        least_size = _size(k, k1, total, b2, KIND)
+        highest = _share(k1, k, total, b2) * (1.0 + 4.0 * steep / least_size)
+        before = (high >= highest) & (least_size > 8.0 * steep)
+        before = before | (k == 0.0) | (k <= fewest)
+        proved = after & before & (best >= 0.0)
+        trying = (proved == 0) & (wide < 1e9) & whole
+        wide *= 8.0
+        # What powers leave out, and what sums in single precision round.
+        steeper = steep * steep * steep * steep * steep
+        out = 48.0 * ((s4 + many) / size + 1.0) / (size * size * size * size) * steeper
+        out = tl.where(few, 0.0, out)
+        if listed > 0:
+            rounded = steep * steep / size * _FLOAT * (3 * loops + 24)
+            fifth = 120.0 * steeper / (size * size * size * size * size)
+            fifth = (
+                tl.minimum(fifth, 1.0) * outer_low * outer_low * outer_low * outer_low
+            )
+            rounded *= tl.where(few, r02 / size, 1.0)
+            out += rounded + tl.where(few, fifth * r01, 0.0)
+        # Entries of a crowd at the ends of the window stand for several values.
+        spread = tl.minimum(many * (high - low) * (high - low), r2)
+        out += tl.where(many > ROOM, spread * steep * steep / size / size, 0.0)
+        error = best * (out + 1e-12) + 1e-11
+    nobody = zero + 1.0
+    if (empty != 0.0) & (total < _EMPTY) & (fewest == 0.0):
+        logs = _log_nobody(map_ptr, list_ptr, n, listed, SPAN)
+        nobody = tl.exp(logs - r01 - r02 / 2 - r03 / 3 - r04 / 4)
+        nobody *= tl.where(k0 > 0.0, 0.0, 1.0)
+    else:
+        nobody = tl.where(total > 0.0, 0.0, nobody)
+    none = tl.where(fewest == 0.0, empty * nobody, 0.0)
+    if (none >= best) | (total <= 0.0):
+        best = none
+        cut = tl.where(fewest > 0.0, zero, _NOTHING)
+        ties = fewest
+        count = fewest
+        error = zero + 1e-12
+    tl.store(base + SCORE, best)
+    tl.store(base + ERROR, error)
+    tl.store(base + GAP, tl.where(proved, _PROVED, _UNKNOWN))
+    tl.store(base + COUNT, count)
+    tl.store(base + CUT, cut)
+    return cut, ties, proved
+
+
+@triton.jit(do_not_specialize=["fewest", "most"])
+def sample(
+    p_ptr, state_ptr, marks_ptr, node_ptr, n, fewest, most,
+    SAMPLED: tl.constexpr, STATE: tl.constexpr,
+):  # fmt: skip
+    """Find a threshold from some pixels of each map, and begin its state."""
+    one = tl.program_id(0).to(tl.int64)
+    base = state_ptr + one * STATE
+    b2 = tl.load(node_ptr).to(tl.float32)
+    i = tl.arange(0, SAMPLED)
+    # One pixel of every stretch, at places that no pattern follows.
+    stretch = tl.maximum(n // SAMPLED, 1)
+    mixed = i.to(tl.uint32) * 747796405 + 277803737
+    mixed = ((mixed >> 15) ^ mixed) * 2654435769
+    mixed = (mixed >> 16) ^ mixed
+    at = i.to(tl.int64) * stretch + (mixed % stretch.to(tl.uint32)).to(tl.int64)
+    x = tl.load(p_ptr + one * n + at, mask=at < n, other=0.0).to(tl.float32)
+    x = tl.where((x > 0.0) & (x <= 1.0), x, 0.0)
+    each = n / tl.minimum(n, SAMPLED).to(tl.float64)
+    total = tl.sum(x, axis=0)
+    t = 0.0
+    count = 0.0
+    going = total > 0.0
+    while going:
+        count = tl.sum((x > t).to(tl.float32), axis=0)
+        again = tl.sum(tl.where(x > t, x, 0.0), axis=0) / (count + b2 * total)
+        going = again > t * 1.001
+        t = tl.maximum(t, again)
+    inside = (x > t).to(tl.float32)
+    apart = inside * x - t * (inside + b2 * x)
+    spread = tl.sqrt(tl.sum(apart * apart, axis=0)) / tl.maximum(
+        count + b2 * total, 1e-30
+    )
+    # A budget asks for a place instead, if it seems to bind.
+    expected = count * each
+    target = tl.where(most < expected, most, -1.0)
+    target = tl.where(fewest > expected, fewest, target)
+    if target >= 0.0:
+        low = 0.0
+        high = 1.0
+        for _ in range(24):
+            t = (low + high) / 2
+            more = tl.sum((x > t).to(tl.float32), axis=0) * each > target
+            low = tl.where(more, t, low)
+            high = tl.where(more, high, t)
+        spread = t
+        crowded = True  # which pixels that tie remain, however near one looks
+        while crowded & (spread > 1e-6 * t):
+            spread /= 2
+            crowded = tl.sum((tl.abs(x - t) <= spread).to(tl.float32), axis=0) > 64.0
+        spread /= 4
+    window = tl.maximum(tl.minimum(4.0 * spread, t), 1e-4 * t + 1e-12)
+    near = tl.sum((tl.abs(x - t) <= window).to(tl.float32), axis=0)
+    tl.store(base + THRESHOLD, t.to(tl.float64))
+    tl.store(base + DENSE, tl.maximum(near, 1.0) * each / (2.0 * window))
+    tl.store(base + TARGET, target)
+    tl.store(base + SETTLED, 0.0)
+    tl.store(base + COUNT, -1.0)
+    tl.store(marks_ptr + one * 2 + FINISHED, 0)
+    tl.store(marks_ptr + one * 2 + LISTED, 0)
 
 
 @triton.jit
 def _left(left_ptr, which: tl.constexpr, chunks, CHUNKS: tl.constexpr):
-    """Return the sum of what the programs of a map left, always in the same order."""
+    """Return what the programs of a map left, past caches that only they see."""
     i = tl.arange(0, CHUNKS)
-    # Past the first cache, which other multiprocessors do not write to.
-    found = tl.load(
-        left_ptr + which * chunks + i, mask=i < chunks, other=0.0, cache_modifier=".cg"
-    )
-    return tl.sum(found, axis=0)
+    place = left_ptr + which * chunks + i
+    return tl.load(place, mask=i < chunks, other=0.0, cache_modifier=".cg")
 
 
 @triton.jit
 def _added(high, low, x):
-    """Add x to a sum that is no smaller: as if it had twice the digits."""
+    """Add x to a sum, and what rounding loses to another: twice the digits."""
     total = high + x
-    return total, low + ((high - total) + x)
+    of_x = total - high
+    return total, low + ((high - (total - of_x)) + (x - of_x))
 
 
-@triton.jit
-def _whole(high, low, begin):
-    """Return the sum of sums that did not begin with 0."""
-    return tl.sum((high.to(tl.float64) - begin) + low.to(tl.float64), axis=0)
-
-
-@triton.jit
-def _size(k, k1, a1, b2, KIND: tl.constexpr):
-    """Return s of Lemma 22: the mean of what the score divides by."""
-    size = k + b2 * a1
-    if KIND == 1:
-        size = k + a1 - k1
-    return size
-
-
-@triton.jit
-def _drift(size, t, k1, k2, a1, a2, b2, KIND: tl.constexpr):
-    """Return what one pixel near t moves the threshold by, times s² (Lemma 22)."""
-    if KIND == 0:
-        moves = b2 * (a1 - a2) * t / size - (k1 - k2) / size + t * (1.0 - t)
-        drift = 2.0 * b2 * tl.abs(moves)
-    else:
-        outside = (a1 - k1) - (a2 - k2)
-        drift = 2.0 * t * (1.0 - t) * (1.0 - t) * (outside / size + t)
-    return drift + 16.0 * tl.maximum(b2, 1.0) * t / size
-
-
-@triton.jit
-def _list_pixels(
-    source, start, length, least, most, marks, room,
-    BLOCK: tl.constexpr, LOOPS: tl.constexpr, ROOM: tl.constexpr,
+@triton.jit(do_not_specialize=["fewest", "most"])
+def count(
+    p_ptr, state_ptr, marks_ptr, left_ptr, node_ptr, n, chunks, fewest, most,
+    KIND: tl.constexpr, DOUBLE: tl.constexpr, STATE: tl.constexpr, SUMS: tl.constexpr,
+    BLOCK: tl.constexpr, LOOPS: tl.constexpr, CHUNKS: tl.constexpr, EVEN: tl.constexpr,
+    ROOM: tl.constexpr,
 ):  # fmt: skip
-    """List the pixels of at least some probability; return sums of p and p².
-
-    `most` has the largest pixel in each place of the blocks: others are not read.
-    """
-    sums = tl.zeros([BLOCK], tl.float64)
-    squares = tl.zeros([BLOCK], tl.float64)
-    many = marks + MANY + tl.zeros([BLOCK], tl.int32)
-    for i in range(LOOPS):
-        at = i * BLOCK + tl.arange(0, BLOCK)
-        there = (most >= least) & (at < length)
-        x = tl.load(source + at, mask=there, other=0.0).to(most.dtype)
-        chosen = there & (x >= least)
-        place = tl.atomic_add(many, 1, mask=chosen, sem="relaxed")
-        fits = chosen & (place < ROOM)
-        tl.store(room + place, x.to(tl.float64), mask=fits)
-        tl.store(room + ROOM + place, (start + at).to(tl.float64), mask=fits)
-        y = tl.where(chosen, x, 0.0).to(tl.float64)
-        sums += y
-        squares += y * y
-    return tl.sum(sums, axis=0), tl.sum(squares, axis=0)
-
-
-@triton.jit
-def _write_solved(
-    source, target, edge, tie, length,
-    BLOCK: tl.constexpr, LOOPS: tl.constexpr, EVEN: tl.constexpr,
-):  # fmt: skip
-    """Write the mask of a list: of pixels that tie at its cut, the first ones."""
-    for i in range(LOOPS):
-        at = i * BLOCK + tl.arange(0, BLOCK)
-        if EVEN:
-            x = tl.load(source + at).to(edge.dtype)
-        else:
-            x = tl.load(source + at, mask=at < length, other=0.0).to(edge.dtype)
-        above = (x > edge) | ((x == edge) & (at <= tie))
-        if EVEN:
-            tl.store(target + at, above.to(tl.uint8))
-        else:
-            tl.store(target + at, above.to(tl.uint8), mask=at < length)
-
-
-@triton.jit
-def _conclude(
-    base, marks, every, node_ptr, chunks, mode, edge,
-    KIND: tl.constexpr, FIRST: tl.constexpr, LOOPS: tl.constexpr,
-    CHUNKS: tl.constexpr, COUNT_OF_NODES: tl.constexpr, ROOM: tl.constexpr,
-    WHOLE: tl.constexpr,
-):  # fmt: skip
-    """Find what the sums of a map say: its score, the next t, and what is proved."""
-    b2 = tl.load(node_ptr)
-    empty = tl.load(node_ptr + 1)
-    t = tl.load(base + THRESHOLD)
-    window = tl.load(base + WINDOW)
-    k = _left(every, 0, chunks, CHUNKS)
-    s1 = _left(every, 1, chunks, CHUNKS)
-    s2 = _left(every, 2, chunks, CHUNKS)
-    some = tl.maximum(k, 1.0)
-    if FIRST:
-        a1 = _left(every, 3, chunks, CHUNKS) + _left(every, 5, chunks, CHUNKS)
-        a2 = _left(every, 4, chunks, CHUNKS) + _left(every, 6, chunks, CHUNKS)
-        tl.store(base + TOTALS, a1)
-        tl.store(base + TOTALS + 1, a2)
-        tl.store(base + BAD, _left(every, 7, chunks, CHUNKS))
-        # About: the next turn has them as they are.
-        s3 = s2 * s1 / some
-        s4 = s3 * s1 / some
-        a3 = s3
-        a4 = s4
-        rounds = _FLOAT * (2 + 2 * LOOPS)
-    else:
-        a1 = tl.load(base + TOTALS)
-        a2 = tl.load(base + TOTALS + 1)
-        s3 = _left(every, 3, chunks, CHUNKS)
-        s4 = _left(every, 4, chunks, CHUNKS)
-        a3 = _left(every, 5, chunks, CHUNKS)
-        a4 = _left(every, 6, chunks, CHUNKS)
-        rounds = _FLOAT * 2
-    j = tl.arange(0, COUNT_OF_NODES)
-    node = tl.load(node_ptr + 2 + j)
-    weight = tl.load(node_ptr + 2 + COUNT_OF_NODES + j)
-    score, again = _over_nodes(
-        some, s1, s2, s3, s4, a1, a2, a3, a4, t, b2, node, weight, KIND
-    )
-    size = _size(some, s1, a1, b2, KIND)
-    nothing = a1 <= 0.0
-    again = tl.where(nothing, _NOTHING, tl.minimum(tl.maximum(again, 0.0), 1.0))
-    apart = tl.abs(again - t)
-    drift = _drift(size, again, s1, s2, a1, a2, b2, KIND)
-    steep = tl.maximum(b2, 1.0)
-    few = size < steep * _LEAST
-    if FIRST:
-        dense = tl.load(base + DENSE)
-    else:
-        near = _left(every, 7, chunks, CHUNKS)
-        dense = near / (2.0 * window)
-    # The best score is higher than that of the cut at t, by what the pixels between
-    # pay, and so is the best threshold. About half of that is wrong, at most.
-    higher = dense * apart * apart / (2.0 * size)
-    again = tl.where(nothing, again, tl.minimum(again + higher, 1.0))
-    wrong_by = higher / 2.0 + again / (size * size) + rounds * again
-    soon = dense * wrong_by * wrong_by / size <= _GOOD
-    # No more than ROOM pixels have as much; are there any, to speak of?
-    list_from = a1 / ROOM
-    heavy = a2 > list_from * a1
-    faint = few | (heavy & (soon == 0)) | ((empty != 0.0) & (a1 < _EMPTY))
-    if FIRST:
-        done = mode != mode
-        listed_from = tl.load(base + LIST_FROM)
-        many = tl.load(marks + MANY, cache_modifier=".cg")
-        quick = (listed_from <= list_from) & (many <= ROOM)
-        faint = faint | (heavy & quick)
-        tl.store(base + LIST_FROM, tl.where(quick, listed_from, list_from))
-        tl.store(marks + MANY, tl.where(quick, many, 0))
-        listing = tl.where(quick, LISTED, LIST)
-    else:
-        # Lemma 22 (d): no cut in the window is much better, and none beyond it is.
-        rest = tl.maximum(size - near, 1.0)
-        reach = apart + drift * near * size / (rest * rest * rest)
-        inside = reach + 2.0 * drift / size <= window * (1.0 - near / rest)
-        loss = (1.0 + b2) * reach * near / rest
-        loss = tl.where(inside & (few == 0) & (faint == 0), loss, _UNKNOWN)
-        loss = tl.where(nothing, 0.0, loss)
-        done = (mode == WRITE) & (loss <= _GOOD)
-        soon = soon | (mode == WRITE)
-        score = tl.where(k > 0.0, score, tl.where(nothing, empty, 0.0))
-        # Lemma 22 (c): powers that are left out, and what float32 sums round.
-        out = 48.0 * (a4 / size + 1.0) / (size * size * size * size)
-        out = out * steep * steep * steep * steep * steep
-        out = out + steep * (3.0 * _FLOAT * (LOOPS + 8)) / size
-        tl.store(base + LOSS, loss)
-        tl.store(base + SCORE, score)
-        tl.store(base + ERROR, score * (out + 1e-12) + 1e-13)
-        tl.store(base + COUNT, k)
-        tl.store(base + WRITTEN, t)
-        tl.store(base + LIST_FROM, list_from)
-        listing = LIST
-    to_list = faint & (a1 < _FAINT) & (nothing == 0) & WHOLE
-    after = tl.where(done, DONE, tl.where(soon, WRITE, READ))
-    tl.store(marks + MODE, tl.where(to_list, listing, after))
-    tl.store(base + THRESHOLD, again.to(edge.dtype).to(tl.float64))
-    tl.store(base + WINDOW, 1.5 * wrong_by + 3.0 * drift / size + 1e-12)
-
-
-@triton.jit
-def turn(
-    p_ptr, mask_ptr, state_ptr, marks_ptr, left_ptr, list_ptr, node_ptr, n, chunks,
-    KIND: tl.constexpr, FIRST: tl.constexpr, LAST: tl.constexpr, DOUBLE: tl.constexpr,
-    BLOCK: tl.constexpr, LOOPS: tl.constexpr, CHUNKS: tl.constexpr,
-    WIDTH: tl.constexpr, COUNT_OF_NODES: tl.constexpr, COLUMNS: tl.constexpr,
-    EVEN: tl.constexpr, ROOM: tl.constexpr, WHOLE: tl.constexpr,
-):  # fmt: skip
-    """Read each map once: sum, write its mask if it is time, and find the next t."""
+    """Read each map once, and find the window that its best cut is in."""
     one = (tl.program_id(0) // chunks).to(tl.int64)
     part = tl.program_id(0) % chunks
-    marks = marks_ptr + one * 4
-    mode = tl.load(marks + MODE)
-    base = state_ptr + one * WIDTH
+    base = state_ptr + one * STATE
+    if tl.load(base + SETTLED) > 0.0:
+        return
+    work = tl.float64 if DOUBLE else tl.float32
+    start = part.to(tl.int64) * (BLOCK * LOOPS)
+    length = tl.minimum(n - start, BLOCK * LOOPS).to(tl.int32)
+    source = p_ptr + one * n + start
+    edge = tl.load(base + THRESHOLD).to(work)
+    some = tl.zeros([BLOCK], tl.int32)
+    lowest = tl.zeros([BLOCK], work)
+    highest = tl.zeros([BLOCK], work)
+    hits = tl.zeros([BLOCK], work)
+    total = tl.zeros([BLOCK], work)
+    total_low = tl.zeros([BLOCK], work)
+    for i in range(LOOPS):
+        at = i * BLOCK + tl.arange(0, BLOCK)
+        if EVEN:
+            x = tl.load(source + at).to(work)
+        else:
+            x = tl.load(source + at, mask=at < length, other=0.0).to(work)
+        above = x > edge
+        some += above.to(tl.int32)
+        hits += tl.where(above, x, 0.0)
+        lowest = tl.minimum(lowest, x)
+        highest = tl.maximum(highest, x)
+        total, total_low = _added(total, total_low, x)
+    total = tl.sum(total.to(tl.float64) + total_low.to(tl.float64), axis=0)
+    bad = (tl.max(highest, axis=0) > 1.0) | (tl.min(lowest, axis=0) < 0.0)
+    bad = bad | (total != total)  # as a NaN makes it
+    left = left_ptr + one * SUMS * chunks
+    tl.store(left + part, tl.sum(some, axis=0).to(tl.float64))
+    tl.store(left + chunks + part, tl.sum(hits.to(tl.float64), axis=0))
+    tl.store(left + 2 * chunks + part, total)
+    tl.store(left + 3 * chunks + part, bad.to(tl.float64))
+    # The last program of a map to come here has everything that the others left.
+    tl.debug_barrier()
+    finished = marks_ptr + one * 2 + FINISHED
+    if tl.atomic_add(finished, 1, sem="acq_rel") == chunks - 1:
+        tl.store(finished, 0)
+        k = tl.sum(_left(left, 0, chunks, CHUNKS), axis=0)
+        k1 = tl.sum(_left(left, 1, chunks, CHUNKS), axis=0)
+        total = tl.sum(_left(left, 2, chunks, CHUNKS), axis=0)
+        tl.store(base + TOTAL, total)
+        tl.store(base + BAD, tl.sum(_left(left, 3, chunks, CHUNKS), axis=0))
+        b2 = tl.load(node_ptr)
+        empty = tl.load(node_ptr + 1)
+        t = tl.load(base + THRESHOLD)
+        dense = tl.load(base + DENSE)
+        target = tl.load(base + TARGET)
+        steep = tl.maximum(b2, 1.0)
+        size = _size(k, k1, total, b2, KIND)
+        again = _share(k1, k, total, b2)
+        # The share of the best cut is higher, by what the pixels in between pay.
+        apart = again - t
+        higher = dense * apart * apart / (2.0 * tl.maximum(k + b2 * total, 1e-300))
+        again = tl.minimum(again + higher, 1.0)
+        wrong_by = higher + again * _FLOAT * (2 + 2 * LOOPS)
+        wrong_by += 8.0 * steep * again / size
+        few = (size < steep * _LEAST) | ((empty != 0.0) & (total < _EMPTY))
+        # If a budget binds, the window is where the pixel of that place is.
+        expected = k + (t - again) * dense
+        more = (k <= most) & (again > t)
+        idle = tl.where(target == most, more, (k >= fewest) & (again < t))
+        target = tl.where(idle, -1.0, target)
+        target = tl.where((target < 0.0) & (expected > most), 0.0 * k + most, target)
+        target = tl.where(
+            (target < 0.0) & (expected < fewest), 0.0 * k + fewest, target
+        )
+        settled = tl.where(few | (dense * wrong_by < 0.25 * ROOM), 1.0, 0.0)
+        if target >= 0.0:
+            few = few & (target < 0.0)
+            off = tl.abs(k - target)
+            settled = tl.where(off < 0.2 * ROOM, 1.0, 0.0)
+            # The density between two thresholds is better than that around one.
+            last_count = tl.load(base + COUNT)
+            last_t = tl.load(base + CUT)
+            between = (k - last_count) / (last_t - t)
+            steady = (last_count >= 0.0) & (last_t != t) & (between > 0.0)
+            dense = tl.where(steady, between, dense)
+            again = tl.minimum(tl.maximum(t + (k - target) / dense, 0.0), 1.0)
+            wrong_by = (off * 0.5 + 0.2 * ROOM) / dense
+            tl.store(base + DENSE, dense)
+            tl.store(base + COUNT, k)
+            tl.store(base + CUT, t)
+        tl.store(base + THRESHOLD, again.to(work).to(tl.float64))
+        tl.store(base + TARGET, target)
+        tl.store(base + SETTLED, settled)
+        low = again - wrong_by
+        high = tl.where(few, _NOTHING, again + wrong_by)
+        # No more than ROOM pixels have a share of 1 / ROOM of the sum.
+        low = tl.where(few, tl.minimum(0.5 * low, total / ROOM), low)
+        tl.store(base + LOW, tl.where(low > 0.0, low, _ALL).to(work).to(tl.float64))
+        tl.store(base + HIGH, high.to(work).to(tl.float64))
+
+
+@triton.jit
+def write(
+    p_ptr, mask_ptr, state_ptr, marks_ptr, left_ptr, list_ptr, n, chunks,
+    DOUBLE: tl.constexpr, STATE: tl.constexpr, SUMS: tl.constexpr, BLOCK: tl.constexpr,
+    LOOPS: tl.constexpr, CHUNKS: tl.constexpr, EVEN: tl.constexpr, ROOM: tl.constexpr,
+):  # fmt: skip
+    """Read each map again: write masks outside the window, sum, and list the rest."""
+    one = (tl.program_id(0) // chunks).to(tl.int64)
+    part = tl.program_id(0) % chunks
+    base = state_ptr + one * STATE
     work = tl.float64 if DOUBLE else tl.float32
     start = part.to(tl.int64) * (BLOCK * LOOPS)
     length = tl.minimum(n - start, BLOCK * LOOPS).to(tl.int32)
     source = p_ptr + one * n + start
     target = mask_ptr + one * n + start
-    edge = tl.load(base + THRESHOLD).to(work)
-    if LAST:
-        if mode == SOLVED:
-            tie = tl.load(base + TIE).to(tl.int64) - start
-            _write_solved(source, target, edge, tie, length, BLOCK, LOOPS, EVEN)
-        elif mode == READ:
-            mode = WRITE
-    if (mode != READ) & (mode != WRITE):
-        return
-    low = tl.load(base + LIST_FROM).to(work)
-    width = tl.load(base + WINDOW).to(work)
-    begin = tl.minimum(low, 1.0)  # no less than what is added
-    count = tl.zeros([BLOCK], tl.int32)
-    near = tl.zeros([BLOCK], tl.int32)
-    least = tl.zeros([BLOCK], work)
-    most = tl.zeros([BLOCK], work)
-    k1 = tl.full([BLOCK], 0.0 if FIRST else 1.0, work)
+    low = tl.load(base + LOW).to(work)
+    high = tl.load(base + HIGH).to(work)
+    k = tl.zeros([BLOCK], tl.int32)
+    open = tl.zeros([BLOCK], tl.int32)
+    least = tl.full([BLOCK], 2.0, work)
+    k1 = tl.zeros([BLOCK], work)
     k1_low = tl.zeros([BLOCK], work)
     k2 = tl.zeros([BLOCK], work)
     k3 = tl.zeros([BLOCK], work)
     k4 = tl.zeros([BLOCK], work)
-    p1 = tl.zeros([BLOCK], work) + begin
-    p1_low = tl.zeros([BLOCK], work)
-    p2 = tl.zeros([BLOCK], work)
-    p3 = tl.zeros([BLOCK], work)
-    p4 = tl.zeros([BLOCK], work)
+    r2 = tl.zeros([BLOCK], work)
+    r3 = tl.zeros([BLOCK], work)
+    r4 = tl.zeros([BLOCK], work)
     for i in range(LOOPS):
         at = i * BLOCK + tl.arange(0, BLOCK)
         if EVEN:
             x = tl.load(source + at).to(work)
-            above = x >= edge
+            tl.store(target + at, (x > high).to(tl.uint8))
         else:
             x = tl.load(source + at, mask=at < length, other=0.0).to(work)
-            above = (x >= edge) & (at < length)
-        if not FIRST and mode == WRITE:
-            if EVEN:
-                tl.store(target + at, above.to(tl.uint8))
-            else:
-                tl.store(target + at, above.to(tl.uint8), mask=at < length)
+            tl.store(target + at, (x > high).to(tl.uint8), mask=at < length)
+        above = x > high
+        k += above.to(tl.int32)
+        least = tl.minimum(least, tl.where(above, x, 2.0))
+        open += ((x > low) & (x <= high)).to(tl.int32)
+        square = x * x
         y = tl.where(above, x, 0.0)
-        count += above.to(tl.int32)
-        above_square = y * y
-        k2 += above_square
-        if FIRST:
-            k1 += y
-            least = tl.minimum(least, x)
-            most = tl.maximum(most, x)
-            faint = tl.where(x >= low, 0.0, x)  # a NaN stays one
-            p1, p1_low = _added(p1, p1_low, faint)
-            p2 += faint * faint
-        else:
-            k1, k1_low = _added(k1, k1_low, y)
-            near += (tl.abs(x - edge) <= width).to(tl.int32)
-            square = x * x
-            k3 += above_square * y
-            k4 += above_square * above_square
-            p3 += square * x
-            p4 += square * square
-    left = left_ptr + one * COLUMNS * chunks + part
-    tl.store(left, tl.sum(count, axis=0).to(tl.float64))
-    tl.store(left + 2 * chunks, tl.sum(k2.to(tl.float64), axis=0))
-    if FIRST:
-        tl.store(left + chunks, tl.sum(k1.to(tl.float64), axis=0))
-        total = _whole(p1, p1_low, begin)
-        highest = tl.max(most, axis=0)
-        wrong = (highest > 1.0) | (tl.min(least, axis=0) < 0.0)
-        wrong = wrong | (total != total)  # as a NaN makes it
-        tl.store(left + 3 * chunks, total)
-        tl.store(left + 4 * chunks, tl.sum(p2.to(tl.float64), axis=0))
-        listed = 0.0 * total
-        squares = 0.0 * total
-        if highest >= low:
-            listed, squares = _list_pixels(
-                source, start, length, low, most, marks, list_ptr + one * 2 * ROOM,
-                BLOCK, LOOPS, ROOM,
-            )  # fmt: skip
-        tl.store(left + 5 * chunks, listed)
-        tl.store(left + 6 * chunks, squares)
-        tl.store(left + 7 * chunks, wrong.to(tl.float64))
-    else:
-        tl.store(left + chunks, _whole(k1, k1_low, 1.0))
-        tl.store(left + 3 * chunks, tl.sum(k3.to(tl.float64), axis=0))
-        tl.store(left + 4 * chunks, tl.sum(k4.to(tl.float64), axis=0))
-        tl.store(left + 5 * chunks, tl.sum(p3.to(tl.float64), axis=0))
-        tl.store(left + 6 * chunks, tl.sum(p4.to(tl.float64), axis=0))
-        tl.store(left + 7 * chunks, tl.sum(near, axis=0).to(tl.float64))
-    # The last program of a map to come here has everything that the others left.
-    tl.debug_barrier()
-    before = tl.atomic_add(marks + FINISHED, 1, sem="acq_rel")
-    if before == chunks - 1:
-        tl.store(marks + FINISHED, 0)
-        every = left_ptr + one * COLUMNS * chunks
-        _conclude(base, marks, every, node_ptr, chunks, mode, edge, KIND, FIRST, LOOPS,
-                  CHUNKS, COUNT_OF_NODES, ROOM, WHOLE)  # fmt: skip
+        z = tl.where(above, square, 0.0)
+        k1, k1_low = _added(k1, k1_low, y)
+        k2 += z
+        k3 += z * y
+        k4 += z * z
+        y = tl.where(x <= low, x, 0.0)
+        z = y * y
+        r2 += z
+        r3 += z * y
+        r4 += z * z
+    left = left_ptr + one * SUMS * chunks
+    tl.store(left + part, tl.sum(k, axis=0).to(tl.float64))
+    k1 = tl.sum(k1.to(tl.float64) + k1_low.to(tl.float64), axis=0)
+    tl.store(left + chunks + part, k1)
+    tl.store(left + 2 * chunks + part, tl.sum(k2.to(tl.float64), axis=0))
+    tl.store(left + 3 * chunks + part, tl.sum(k3.to(tl.float64), axis=0))
+    tl.store(left + 4 * chunks + part, tl.sum(k4.to(tl.float64), axis=0))
+    tl.store(left + 5 * chunks + part, tl.sum(r2.to(tl.float64), axis=0))
+    tl.store(left + 6 * chunks + part, tl.sum(r3.to(tl.float64), axis=0))
+    tl.store(left + 7 * chunks + part, tl.sum(r4.to(tl.float64), axis=0))
+    tl.store(left + 8 * chunks + part, tl.min(least, axis=0).to(tl.float64))
+    if tl.max(open, axis=0) > 0:
+        listed = marks_ptr + one * 2 + LISTED + tl.zeros([BLOCK], tl.int32)
+        room = list_ptr + one * 2 * ROOM
+        for i in range(LOOPS):
+            at = i * BLOCK + tl.arange(0, BLOCK)
+            x = tl.load(source + at, mask=(open > 0) & (at < length), other=2.0).to(
+                work
+            )
+            chosen = (open > 0) & (at < length) & (x > low) & (x <= high)
+            place = tl.atomic_add(listed, 1, mask=chosen, sem="relaxed")
+            fits = chosen & (place < ROOM)
+            tl.store(room + place, x.to(tl.float64), mask=fits)
+            tl.store(room + ROOM + place, (start + at).to(tl.float64), mask=fits)
 
 
-@triton.jit
-def collect(
-    p_ptr, state_ptr, marks_ptr, left_ptr, list_ptr, n, chunks,
-    DOUBLE: tl.constexpr, BLOCK: tl.constexpr, LOOPS: tl.constexpr,
-    WIDTH: tl.constexpr, COLUMNS: tl.constexpr, ROOM: tl.constexpr,
+# Compiled once for all sizes of large maps: it is the longest of the kernels.
+@triton.jit(do_not_specialize=["n", "chunks", "fewest", "most", "loops"])
+def finish(
+    p_ptr, mask_ptr, state_ptr, marks_ptr, left_ptr, list_ptr, work_ptr, node_ptr,
+    n, chunks, fewest, most, loops,
+    KIND: tl.constexpr, DOUBLE: tl.constexpr, STATE: tl.constexpr, SUMS: tl.constexpr,
+    SMALL: tl.constexpr, SPAN: tl.constexpr, ROOM: tl.constexpr, SHORT: tl.constexpr,
+    OPEN: tl.constexpr, CROWD: tl.constexpr, NODES: tl.constexpr, WORK: tl.constexpr,
 ):  # fmt: skip
-    """List the largest pixels of faint maps, and sum powers of the others."""
-    one = (tl.program_id(0) // chunks).to(tl.int64)
-    part = tl.program_id(0) % chunks
-    marks = marks_ptr + one * 4
-    if tl.load(marks + MODE) != LIST:
-        return
-    base = state_ptr + one * WIDTH
-    work = tl.float64 if DOUBLE else tl.float32
-    least = tl.load(base + LIST_FROM).to(work)
-    start = part.to(tl.int64) * (BLOCK * LOOPS)
-    length = tl.minimum(n - start, BLOCK * LOOPS).to(tl.int32)
-    source = p_ptr + one * n + start
-    begin = tl.maximum(least, 0.0)  # what is added is below
-    r1 = tl.zeros([BLOCK], work) + begin
-    r1_low = tl.zeros([BLOCK], work)
-    r2 = tl.zeros([BLOCK], work)
-    r3 = tl.zeros([BLOCK], work)
-    r4 = tl.zeros([BLOCK], work)
-    lowest = tl.zeros([BLOCK], work)
-    most = tl.zeros([BLOCK], work)
-    wrong = tl.zeros([BLOCK], tl.int32)
-    for i in range(LOOPS):
-        at = i * BLOCK + tl.arange(0, BLOCK)
-        x = tl.load(source + at, mask=at < length, other=0.0).to(work)
-        lowest = tl.minimum(lowest, x)
-        most = tl.maximum(most, x)
-        wrong += (x != x).to(tl.int32)
-        y = tl.where(x >= least, 0.0, x)
-        square = y * y
-        r1, r1_low = _added(r1, r1_low, y)
-        r2 += square
-        r3 += square * y
-        r4 += square * square
-    left = left_ptr + one * COLUMNS * chunks + part
-    tl.store(left, _whole(r1, r1_low, begin))
-    tl.store(left + chunks, tl.sum(r2.to(tl.float64), axis=0))
-    tl.store(left + 2 * chunks, tl.sum(r3.to(tl.float64), axis=0))
-    tl.store(left + 3 * chunks, tl.sum(r4.to(tl.float64), axis=0))
-    highest = tl.max(most, axis=0)
-    if (highest > 1.0) | (tl.min(lowest, axis=0) < 0.0) | (tl.sum(wrong, axis=0) > 0):
-        tl.store(base + BAD, 1.0)
-    if highest >= least:
-        _list_pixels(source, start, length, least, most, marks,
-                     list_ptr + one * 2 * ROOM, BLOCK, LOOPS, ROOM)  # fmt: skip
-
-
-@triton.jit
-def _solved(
-    base, marks, room, node_ptr, every, many, n, chunks,
-    KIND: tl.constexpr, CHUNKS: tl.constexpr, SIZE: tl.constexpr, ROOM: tl.constexpr,
-    COUNT_OF_NODES: tl.constexpr, BEFORE: tl.constexpr, BESIDE: tl.constexpr,
-    DOUBLE: tl.constexpr,
-):  # fmt: skip
-    """Score every cut of a list of at most SIZE pixels, and choose the best."""
-    # The first read leaves two powers of what is not listed, `collect` four.
-    quick = tl.load(marks + MODE) == LISTED
-    skip = tl.where(quick, 3 * chunks, 0)
-    r1 = _left(every + skip, 0, chunks, CHUNKS)
-    r2 = _left(every + skip, 1, chunks, CHUNKS)
-    r3 = tl.where(quick, 0.0, _left(every, 2, chunks, CHUNKS))
-    r4 = tl.where(quick, 0.0, _left(every, 3, chunks, CHUNKS))
-    b2 = tl.load(node_ptr)
-    empty = tl.load(node_ptr + 1)
-    i = tl.arange(0, SIZE)
-    work = tl.float64 if DOUBLE else tl.float32
-    listed = tl.load(room + i, mask=i < many, other=0.0).to(work)
-    places = tl.load(room + ROOM + i, mask=i < many, other=0.0).to(tl.int64)
-    p = tl.sort(listed, descending=True).to(tl.float64)
-    k = (i + 1).to(tl.float64)[:, None]
-    score = tl.zeros([SIZE], tl.float64)
-    hits = tl.cumsum(p, axis=0)
-    total = tl.sum(p, axis=0)
-    least = tl.maximum(tl.load(base + LIST_FROM), 0.0)
-    beyond = 0.0 * total  # score of all that is listed and one pixel more
-    for first in range(0, COUNT_OF_NODES, BESIDE):
-        j = first + tl.arange(0, BESIDE)
-        z = tl.load(node_ptr + BEFORE + j)
-        weight = tl.load(node_ptr + BEFORE + COUNT_OF_NODES + j)
-        log_z = tl.log(z)
-        w = 1.0 - tl.exp(b2 * log_z)
-        rest = -(w * (r1 + w * (r2 / 2 + w * (r3 / 3 + w * r4 / 4))))
-        left = 1.0 - p[:, None] * w[None, :]
-        logs = tl.log(left)
-        if KIND == 0:
-            whole = (1.0 + b2) * weight * tl.exp(rest + tl.sum(logs, axis=0))
-            each = p[:, None] / left
-            power = tl.exp((k - 1.0 + b2) * log_z[None, :])
-            score += tl.sum(whole[None, :] * power * tl.cumsum(each, axis=0), axis=1)
-            more = tl.sum(each, axis=0) + least / (1.0 - least * w)
-            beyond += tl.sum(whole * tl.exp((many + b2) * log_z) * more, axis=0)
-        else:
-            below = rest + tl.sum(logs, axis=0)
-            below = below[None, :] - tl.cumsum(logs, axis=0)
-            parts = weight[None, :] * tl.exp((k - 1.0) * log_z[None, :] + below)
-            score += tl.sum(parts, axis=1) * hits
-            after = tl.exp(many * log_z + rest - tl.log(1.0 - least * w))
-            beyond += tl.sum(weight * after, axis=0) * (total + least)
-    score = tl.where(i < many, score, -1.0)
-    best = tl.max(score, axis=0)
-    place = tl.min(tl.where(score >= best, i, SIZE), axis=0)
-    t = tl.sum(tl.where(i == place, p, 0.0), axis=0)
-    # Of pixels that tie with the last one, those come that stand first in the map.
-    ties = place + 1 - tl.sum((p > t).to(tl.int32), axis=0)
-    tied = tl.sort(tl.where((listed.to(tl.float64) == t) & (i < many), places, _FAR))
-    nobody = tl.exp(
-        -(r1 + r2 / 2 + r3 / 3 + r4 / 4)
-        + tl.sum(tl.log(tl.maximum(1.0 - p, 1e-300)), axis=0)
-    )
-    none = empty * nobody
-    # At the end of the list there may be more pixels that pay: then sums must do. But
-    # where nothing is positive, any mask that is not empty scores 0.
-    empty_is_best = none >= tl.maximum(best, 1.0 - nobody)
-    inside = (place < many - 1) | (beyond <= best) | (least == 0.0)
-    if ((many > 0) & inside) | empty_is_best:
-        t = tl.where(none >= best, _NOTHING, t)
-        best = tl.maximum(best, none)
-        last = tl.sum(tl.where(i == ties - 1, tied, 0), axis=0)
-        tl.store(base + TIE, last.to(tl.float64))
-        tl.store(base + THRESHOLD, t)
-        tl.store(base + WRITTEN, t)
-        tl.store(base + COUNT, tl.where(t < _NOTHING, place + 1.0, 0.0))
-        tl.store(base + SCORE, best)
-        powers = tl.where(quick, least * least, least * least * least * least) * r1
-        tl.store(base + ERROR, best * (1e-9 + n * least * 2e-14 + powers) + 1e-11)
-        tl.store(base + LOSS, 0.0)
-        tl.store(marks + MODE, SOLVED)
-    else:
-        tl.store(marks + MODE, WRITE)
-
-
-@triton.jit
-def solve(
-    state_ptr, marks_ptr, left_ptr, list_ptr, node_ptr, n, chunks,
-    KIND: tl.constexpr, CHUNKS: tl.constexpr, WIDTH: tl.constexpr,
-    COLUMNS: tl.constexpr, ROOM: tl.constexpr, COUNT_OF_NODES: tl.constexpr,
-    BEFORE: tl.constexpr, FEW_NODES: tl.constexpr, BEFORE_FEW: tl.constexpr,
-    SHORT: tl.constexpr, DOUBLE: tl.constexpr,
-):  # fmt: skip
-    """Choose the best cut of the list of a faint or small map (Lemma 22)."""
+    """Find the best cut of the list of each map, or of the map; complete its mask."""
     one = tl.program_id(0).to(tl.int64)
-    marks = marks_ptr + one * 4
-    mode = tl.load(marks + MODE)
-    if (mode != LIST) & (mode != LISTED):
-        return
-    base = state_ptr + one * WIDTH
-    every = left_ptr + one * COLUMNS * chunks
+    base = state_ptr + one * STATE
+    map_ptr = p_ptr + one * n
+    target = mask_ptr + one * n
+    open_ptr = work_ptr + one * WORK
+    ranked = open_ptr + 2 * OPEN + 2 * NODES
+    whole = True
+    many = 0 * n
     room = list_ptr + one * 2 * ROOM
-    many = tl.load(marks + MANY)
-    if many > ROOM:  # more than were thought to be, as rounding may have it
-        tl.store(marks + MODE, WRITE)
-    elif many <= SHORT:
-        _solved(base, marks, room, node_ptr, every, many, n, chunks, KIND, CHUNKS,
-                SHORT, ROOM, FEW_NODES, BEFORE_FEW, 32, DOUBLE)  # fmt: skip
+    i = tl.arange(0, ROOM)
+    if SMALL:
+        bad = tl.zeros([SPAN], tl.int32)
+        for begin in range(0, n, SPAN):
+            at = begin + tl.arange(0, SPAN)
+            x = tl.load(map_ptr + at, mask=at < n, other=0.0)
+            bad |= ((x >= 0.0) & (x <= 1.0)).to(tl.int32) ^ 1
+        tl.store(base + BAD, tl.max(bad, axis=0).to(tl.float64))
     else:
-        _solved(base, marks, room, node_ptr, every, many, n, chunks, KIND, CHUNKS,
-                ROOM, ROOM, COUNT_OF_NODES, BEFORE, 2 if ROOM > 1024 else 4,
-                DOUBLE)  # fmt: skip
+        many += tl.load(marks_ptr + one * 2 + LISTED)
+        whole = many > ROOM
+        if not whole:
+            left = left_ptr + one * SUMS * chunks
+            for which in range(SUMS):
+                found = tl.zeros([SPAN], tl.float64)
+                least = tl.full([SPAN], _NOTHING, tl.float64)
+                for first in range(0, chunks, SPAN):
+                    j = first + tl.arange(0, SPAN)
+                    place = left + which * chunks + j
+                    x = tl.load(place, mask=j < chunks, other=0.0)
+                    found += x
+                    least = tl.minimum(least, tl.where(j < chunks, x, _NOTHING))
+                # They stand in the state as they were left; the last one is a minimum.
+                last = which == SUMS - 1
+                whose = tl.where(last, CUT, ABOVE + which)
+                x = tl.where(last, tl.min(least, axis=0), tl.sum(found, axis=0))
+                tl.store(base + whose, x)
+            # In any order so far: sums over the list must not depend on it.
+            _rank(room, ranked, many)
+    going = True
+    while going:
+        cut, ties, done = _decide(
+            map_ptr, ranked, tl.where(whole, n, 0), tl.where(whole, 0, many), base,
+            open_ptr, node_ptr, fewest, most, loops, KIND, DOUBLE, SPAN, OPEN, SHORT,
+            CROWD, NODES,
+        )  # fmt: skip
+        going = (done == 0) & (whole == 0)
+        if whole:
+            taken = 0.0 * ties
+            for begin in range(0, n, SPAN):
+                at = begin + tl.arange(0, SPAN)
+                x = _probabilities(map_ptr, ranked, n, 0, at)
+                tied = ((x == cut) & (at < n)).to(tl.int32)
+                first = taken + tl.cumsum(tied, axis=0) <= ties
+                chosen = (x > cut) | ((tied > 0) & first)
+                tl.store(target + at, chosen.to(tl.uint8), mask=at < n)
+                taken += tl.sum(tied, axis=0)
+        elif done:
+            x = tl.load(room + i, mask=i < many, other=-1.0)
+            place = tl.load(room + ROOM + i, mask=i < many, other=0.0).to(tl.int64)
+            tied = (x == cut) & (i < many)
+            under = tl.full([], -1, tl.int64)
+            last = under + n
+            if tl.sum(tied.to(tl.int32), axis=0) > ties:
+                # Of pixels that tie at the cut, those come that stand first in the map.
+                while last - under > 1:
+                    middle = (last + under) // 2
+                    reached = tl.sum((tied & (place <= middle)).to(tl.int32), axis=0)
+                    last = tl.where(reached >= ties, middle, last)
+                    under = tl.where(reached >= ties, under, middle)
+                last = tl.where(ties < 1.0, -1, last)
+            chosen = (x > cut) | (tied & (place <= last))
+            tl.store(target + place, chosen.to(tl.uint8), mask=i < many)
+        whole = True

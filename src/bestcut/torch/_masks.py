@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
+import sys
 from importlib.util import find_spec
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from bestcut import _errors as errors
+from bestcut._validation import check_bounds
 from bestcut.many import decide_each
 from bestcut.metrics import FBeta, Jaccard, Metric, get
 
-if TYPE_CHECKING:
-    from bestcut.torch._fast import Job
-
 _FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 _BLOCK = 1 << 24  # pixels that go to the core together
-_PROVED = 1e-9  # a mask that loses at most this counts as the best
 
 
 class MaskDecision:
@@ -67,11 +65,7 @@ class MaskDecision:
 
     @property
     def gap(self) -> torch.Tensor:
-        """For each map, a bound on what another mask could gain, up to `error`.
-
-        It is above 1e-9 only in a CUDA graph, and there only for a rare map; see
-        `check`.
-        """
+        """For each map, a bound on what another mask could gain, up to `error`."""
         gap = self._numbers.of("gap")
         return torch.where(gap < 1e299, gap, math.inf)
 
@@ -155,8 +149,8 @@ def decide_masks(
     """Choose the mask with the best expected metric for each probability map.
 
     Each map is a problem of its own, as in `bestcut.decide_each`. On a CUDA device,
-    masks for Dice, F-beta and Jaccard are decided there, with two reads of the maps and
-    no sort. Other metrics, and bounds on the number of pixels, go through the CPU.
+    masks for Dice, F-beta (beta from 0.5 to 2) and Jaccard are decided there, with two
+    reads of the maps and no sort. Other metrics go through the CPU.
 
     Parameters
     ----------
@@ -192,8 +186,7 @@ def decide_masks(
     SolverMismatchError
         If the metric does not satisfy the ranking principle.
     RuntimeError
-        If a CUDA graph is being captured, and the metric or a bound on the number of
-        pixels needs the CPU.
+        If a CUDA graph is being captured, and the metric needs the CPU.
 
     See Also
     --------
@@ -220,13 +213,11 @@ def decide_masks(
         validate = not capturing
     lead = maps.shape[:-1]
     flat = maps.reshape(-1, maps.shape[-1])
-    bounded = min_positives != 0 or max_positives is not None
-    job = None
-    if not bounded and flat.shape[0] and _has_kernels(device, chosen):
-        job = _begun(flat.contiguous(), chosen)
-        if not validate:
-            job.finish()
-        masks, values, names = job.masks, job.state, job.names
+    on_device = flat.shape[0] > 0 and _has_kernels(device, chosen)
+    if on_device:
+        low, high = check_bounds(min_positives, max_positives, sys.maxsize)
+        low, high = (min(x, flat.shape[-1]) for x in (low, high))
+        masks, values, names = _on_device(flat.contiguous(), chosen, low, high)
     elif capturing:
         raise errors.not_in_a_graph(chosen.name)
     else:
@@ -234,15 +225,11 @@ def decide_masks(
         names = _OF_CORE
     numbers = _Numbers(values, names, tuple(lead))
     found = MaskDecision(_undone(masks, probs, order), numbers, chosen)
-    if validate and job is not None:
-        _settle(job, flat, tuple(lead), chosen)
-    elif validate:
-        found.check()
     if type(probs) not in (torch.Tensor, torch.nn.Parameter):
-        # Now that nothing is written to them any more.
         own_type = torch.zeros_like(probs.detach(), dtype=torch.bool)
         found.masks = own_type.copy_(found.masks)
-    return found
+    # This comes last, because the device stands still in the meantime.
+    return found.check() if validate else found
 
 
 def check_dims(dims: Any) -> tuple[int, ...]:
@@ -298,37 +285,20 @@ def _has_kernels(device: torch.device, metric: Metric) -> bool:
     return device.type == "cuda" and find_spec("triton") is not None
 
 
-def _begun(flat: torch.Tensor, metric: Metric) -> Job:
-    """Return maps that kernels have begun to decide."""
+def _on_device(
+    flat: torch.Tensor, metric: Metric, low: int, high: int
+) -> tuple[torch.Tensor, torch.Tensor, dict[str, int]]:
+    """Decide by kernels, without waiting for them."""
     from bestcut.torch import _fast
 
     assert isinstance(metric, FBeta | Jaccard)
     jaccard = isinstance(metric, Jaccard)
     b2 = 1.0 if isinstance(metric, Jaccard) else float(metric.beta) ** 2
     empty = float(metric.zero_division)
-    return _fast.begin(flat, jaccard=jaccard, b2=b2, empty=empty)
-
-
-def _settle(
-    job: Job, flat: torch.Tensor, shape: tuple[int, ...], metric: Metric
-) -> None:
-    """Wait for the device; refuse bad maps, and let the core decide unproved ones.
-
-    This comes last, because the device stands still in the meantime.
-    """
-    gap, bad = job.names["gap"], job.names["bad"]
-    known = job.state.cpu().numpy()
-    if known[:, gap].max() <= _PROVED and not known[:, bad].any():
-        return
-    job.finish()
-    known = job.state.cpu().numpy()
-    _refuse((known[:, bad] > 0.0).reshape(shape))
-    odd = np.flatnonzero(~(known[:, gap] <= _PROVED))
-    if odd.size:
-        places = torch.from_numpy(odd).to(flat.device)
-        job.masks[places], exact = _on_host(flat[places], metric, 0, None)
-        for name, column in _OF_CORE.items():
-            job.state[places, job.names[name]] = exact[:, column]
+    masks, state = _fast.decide(
+        flat, jaccard=jaccard, b2=b2, empty=empty, fewest=low, most=high
+    )
+    return masks, state, _fast.NAMES
 
 
 def _on_host(
