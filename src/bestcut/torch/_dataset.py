@@ -39,7 +39,7 @@ class DatasetCut:
     >>> from bestcut.torch import decide_dataset
     >>> cut = decide_dataset([torch.tensor([[0.75, 0.0]]), torch.tensor([[0.5, 0.0]])])
     >>> cut.threshold, cut.n_positive, cut.n
-    (0.5, 2, 4)
+    (0.25, 2, 4)
     """
 
     def __init__(self, cut: Cut) -> None:

@@ -149,8 +149,8 @@ def decide_masks(
     """Choose the mask with the best expected metric for each probability map.
 
     Each map is a problem of its own, as in `bestcut.decide_each`. On a CUDA device,
-    masks for Dice, F-beta (beta from 0.5 to 2) and Jaccard are decided there, with two
-    reads of the maps and no sort. Other metrics go through the CPU.
+    masks for Dice, F-beta (beta from 0.5 to 2) and Jaccard are decided there, with
+    bounds on the number of pixels, too. Other metrics go through the CPU.
 
     Parameters
     ----------
@@ -317,7 +317,6 @@ def _on_host(
         if wrong.any():
             p = np.where(bad, 0.0, p)
         found = decide_each(p, metric, min_positives=low, max_positives=high)
-        assert found.threshold is not None  # a metric of counts has one
         labels = torch.from_numpy(np.ascontiguousarray(found.labels))
         masks[some] = labels.to(masks.device)
         columns = (
@@ -325,7 +324,7 @@ def _on_host(
             found.error,
             found.gap,
             found.n_positive,
-            found.threshold,
+            np.min(p, axis=1, where=found.labels > 0, initial=np.inf),
             wrong,
         )
         values[some] = np.stack(columns, axis=1)
