@@ -15,7 +15,7 @@ MODULES = [
     "bestcut",
     *(f"bestcut.{name}" for name in ("calibration", "counts", "goals", "metrics")),
     *(f"bestcut.{name}" for name in ("multiclass", "multilabel", "streams", "scorers")),
-    *(f"bestcut.{name}" for name in ("displays", "report", "estimators")),
+    *(f"bestcut.{name}" for name in ("displays", "report", "estimators", "torch")),
 ]
 
 

@@ -10,6 +10,7 @@ device; everything else goes through the core on the CPU.
 """
 
 from bestcut import _errors
+from bestcut._public import publish
 
 try:
     import torch as _torch  # noqa: F401
@@ -29,3 +30,5 @@ __all__ = [
     "decide_dataset",
     "decide_masks",
 ]
+
+publish(__name__, globals())
