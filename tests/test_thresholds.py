@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 import bestcut
 from bestcut import multilabel
@@ -17,6 +17,7 @@ P = np.random.default_rng(0).beta(0.5, 2, 300)
 
 
 @given(st.one_of(WIDE, st.just(-np.inf)), WIDE)
+@example(-5e-324, -5e-324)
 def test_the_number_halfway_tells_the_two_apart(a, b):
     below, least = sorted((a, b))
     found = float(halfway(below, least))

@@ -39,7 +39,8 @@ def halfway(below: Any, least: Any) -> FloatArray:
     with np.errstate(invalid="ignore", over="ignore"):  # infinite, or too large
         middle = low / 2 + high / 2
         narrow = high.astype(np.float32) == high
-        apart = (low < middle) & (~narrow | (low < middle.astype(np.float32)))
+        apart = (low < middle) & (middle <= high)  # half of 5e-324 is 0
+        apart &= ~narrow | (low < middle.astype(np.float32))
     return np.where(apart & np.isfinite(low), middle, high)
 
 
