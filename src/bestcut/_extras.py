@@ -36,7 +36,6 @@ NAMES = {
     "scorers": ("make_expected_scorer", "make_scorer"),
     "torch": (
         "BestCutMasks",
-        "DatasetCut",
         "MaskDecision",
         "decide_dataset",
         "decide_masks",

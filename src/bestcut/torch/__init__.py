@@ -19,13 +19,12 @@ except ImportError as error:
         needed_by="bestcut.torch", package="PyTorch", extra="torch"
     ) from error
 
-from bestcut.torch._dataset import DatasetCut, decide_dataset
+from bestcut.torch._dataset import decide_dataset
 from bestcut.torch._masks import MaskDecision, decide_masks
 from bestcut.torch._module import BestCutMasks
 
 __all__ = [
     "BestCutMasks",
-    "DatasetCut",
     "MaskDecision",
     "decide_dataset",
     "decide_masks",

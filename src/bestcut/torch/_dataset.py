@@ -13,72 +13,9 @@ from bestcut.metrics import Metric
 from bestcut.summary import Cut, ScoreSummary
 
 
-class DatasetCut:
-    """One threshold for all maps of a data set.
-
-    Attributes
-    ----------
-    threshold : float
-        Pixels of at least this probability are positive; inf when none is.
-    expected_score, error : float
-        The expected metric over all pixels of all maps, and a bound on its numerical
-        error.
-    n_positive, n : int
-        How many pixels are positive, and how many there are.
-    cut : Cut
-        Everything else about the cut; see `bestcut.streams.ScoreSummary`.
-
-    See Also
-    --------
-    bestcut.torch.decide_dataset : Returns one.
-    bestcut.torch.MaskDecision : A mask for each map, with a cut of its own.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from bestcut.torch import decide_dataset
-    >>> cut = decide_dataset([torch.tensor([[0.75, 0.0]]), torch.tensor([[0.5, 0.0]])])
-    >>> cut.threshold, cut.n_positive, cut.n
-    (0.25, 2, 4)
-    """
-
-    def __init__(self, cut: Cut) -> None:
-        self.cut = cut
-        self.threshold, self.n_positive, self.n = cut.threshold, cut.n_positive, cut.n
-        self.expected_score, self.error = cut.expected_score, cut.error
-
-    def __call__(self, probs: torch.Tensor) -> torch.Tensor:
-        """Return the masks of some maps; they hold all pixels tied at the threshold.
-
-        Parameters
-        ----------
-        probs : Tensor
-            Probabilities, in any shape.
-
-        Returns
-        -------
-        Tensor of bool
-            The masks, in the shape of the probabilities.
-
-        Raises
-        ------
-        TypeError
-            If `probs` is not a tensor.
-        """
-        if not isinstance(probs, torch.Tensor):
-            raise errors.not_a_tensor(probs)
-        return probs.detach().to(torch.float64) >= self.threshold
-
-    def __repr__(self) -> str:
-        return (
-            f"DatasetCut({self.cut.metric.name}: {self.n_positive} of {self.n} pixels "
-            f"from {self.threshold:.6g} on, expected score {self.expected_score:.6g})"
-        )
-
-
 def decide_dataset(
     batches: Iterable[torch.Tensor], metric: str | Metric = "dice"
-) -> DatasetCut:
+) -> Cut:
     """Choose the one threshold with the best expected metric over many maps together.
 
     A score over all pixels of all maps ("micro", "dataset-wise") makes them one
@@ -94,9 +31,9 @@ def decide_dataset(
 
     Returns
     -------
-    DatasetCut
-        With ``threshold``, ``expected_score``, ``error``; called with probabilities it
-        returns masks.
+    bestcut.streams.Cut
+        Pixels of at least its ``threshold`` are positive. Compare in double precision,
+        so that no pixel beside the threshold is rounded on to it.
 
     Raises
     ------
@@ -122,7 +59,7 @@ def decide_dataset(
     >>> from bestcut.torch import decide_dataset
     >>> batches = [torch.tensor([[0.9, 0.1], [0.1, 0.0]]), torch.tensor([[0.8, 0.2]])]
     >>> cut = decide_dataset(batches, "dice")
-    >>> cut(batches[1]).tolist()
+    >>> (batches[1].double() >= cut.threshold).tolist()
     [[True, False]]
     """
     try:
@@ -144,7 +81,7 @@ def decide_dataset(
         cut = bracket.refine(np.concatenate([np.empty(0), *inside]))
     except ValueError as error:  # not all of them, or more, are there again
         raise errors.batches_changed() from error
-    return DatasetCut(cut)
+    return cut
 
 
 def _column(i: int, batch: Any) -> Any:
