@@ -1862,6 +1862,13 @@ def readable(name: str) -> str:
     return name if name.isprintable() else repr(name)
 
 
+def plain(text: str) -> str:
+    """Return a text with escapes in the place of all that a terminal might obey."""
+    if text.isprintable():
+        return text
+    return "".join(x if x.isprintable() else repr(x)[1:-1] for x in text)
+
+
 def quoted(value: Any) -> str:
     """Return the repr of something from outside, which may be long."""
     return repr(_short(value)) if isinstance(value, str) else _short(repr(value))
@@ -1871,6 +1878,14 @@ def _short(text: str) -> str:
     """Return the beginning and the end of a long text."""
     half = _LONG // 2
     return text if len(text) <= _LONG else f"{text[:half]} ... {text[-half:]}"
+
+
+def not_printable(name: str, value: str) -> ValueError:
+    """Return the refusal of a name that cannot be shown as it is."""
+    return ValueError(
+        f"`{name}` must be printable, because messages show it; got {quoted(value)}. "
+        "Leave out line ends and control characters."
+    )
 
 
 def unwritten(path: str, error: OSError) -> FileError:

@@ -456,6 +456,13 @@ def check_kind(value: Any, kind: Any, *, name: str, called: str) -> None:
         raise errors.wrong_kind(name, called, value)
 
 
+def check_printable(value: Any, *, name: str) -> None:
+    """Refuse a name that would break a line of a message, or that terminals obey."""
+    check_kind(value, str, name=name, called="a string")
+    if not value.isprintable():
+        raise errors.not_printable(name, value)
+
+
 def check_positive_class(pos_label: Any, classes: NDArray[Any]) -> None:
     """Refuse a positive class that is not one of the classes."""
     if not np.any(classes == pos_label):

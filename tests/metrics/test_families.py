@@ -601,3 +601,21 @@ def test_a_utility_of_few_outcomes_is_among_the_scores_of_its_distribution():
     assert metric(tp=1, n_pred=1, n_pos=1, n=1) == 1e-6
     score = bestcut.score_distribution([0.5], [1], metric)
     assert score.prob_at_least(metric(tp=1, n_pred=1, n_pos=1, n=1)) == 0.5
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda name: metrics.from_counts(lambda tp, fp, fn, tn: tp, name=name),
+        lambda name: metrics.FractionalLinear((1, 0, 0, 0), (1, 1, 0, 0), name=name),
+        lambda name: metrics.LinearUtility(tp=1.0, name=name),
+        lambda name: bestcut.RowUtility(tp=[1.0], name=name),
+    ],
+)
+def test_a_name_is_text_that_a_message_can_show(make):
+    assert make("Präzision [2]").name == "Präzision [2]"
+    for name in ("two\nlines", "\x1b[31mred", "\u202eleft"):
+        with pytest.raises(ValueError, match=r"`name` must be printable.*Leave out"):
+            make(name)
+    with pytest.raises(TypeError, match="`name` must be a string; got int"):
+        make(3)

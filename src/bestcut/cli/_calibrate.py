@@ -12,9 +12,9 @@ from typing import Any
 import click
 
 import bestcut
-from bestcut._errors import quoted, readable
+from bestcut._errors import plain, quoted, readable
 from bestcut._types import BoolArray, FloatArray
-from bestcut.cli._problem import Problem, plain
+from bestcut.cli._problem import Problem
 from bestcut.files.sources import Source, calibrated, no_rows, open_source
 
 _OPTIONS = (

@@ -15,9 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 import bestcut
-from bestcut._errors import closed_output
+from bestcut._errors import closed_output, plain
 from bestcut.cli._calibrate import Labelled
-from bestcut.cli._problem import plain
 from bestcut.goals import Mean
 from bestcut.metrics import AnyMetric, RowUtility, is_linear
 

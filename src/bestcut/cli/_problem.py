@@ -6,6 +6,8 @@ from typing import IO, Any
 
 import click
 
+from bestcut._errors import plain
+
 _LONGEST = 3000  # characters of a line about what went wrong
 
 _OPTIONS = {
@@ -46,10 +48,3 @@ class Problem(click.ClickException):
         if len(line) > _LONGEST:
             line = f"{line[: _LONGEST // 2]} ... {line[-_LONGEST // 2 :]}"
         click.echo(f"bestcut: {line}", err=True, file=file)
-
-
-def plain(text: str) -> str:
-    """Return a text with escapes in the place of all that a terminal might obey."""
-    if text.isprintable():
-        return text
-    return "".join(x if x.isprintable() else repr(x)[1:-1] for x in text)

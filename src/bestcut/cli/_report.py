@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from bestcut._errors import quoted, readable
+from bestcut._errors import plain, quoted, readable
 from bestcut.cli._calibrate import Labelled, calibrate_options
 from bestcut.cli._options import (
     at_least_option,
@@ -30,7 +30,7 @@ from bestcut.cli._options import (
     zero_division_option,
 )
 from bestcut.cli._printing import shares_of_variance
-from bestcut.cli._problem import Problem, plain
+from bestcut.cli._problem import Problem
 from bestcut.files.sources import (
     Limits,
     is_terminal,

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bestcut._errors import ExpressionError
+from bestcut._errors import ExpressionError, plain
 from bestcut._types import FloatArray
 from bestcut.metrics._base import Metric
 from bestcut.metrics._families import FractionalLinear, LinearUtility, from_counts
@@ -438,7 +438,7 @@ class Worth:
                 at = f" in row {int(np.argmax(bad)) + 1}" if np.ndim(bad) else ""
                 raise self._refusal(what=f"is not finite{at}", cure="Change it.")
         tp, fp, fn, tn = (x if np.ndim(x) else float(x) for x in cells)
-        return RowUtility(tp, fp, fn, tn, name=self.text)
+        return RowUtility(tp, fp, fn, tn, name=plain(self.text))
 
     def _terms(self, columns: Mapping[str, Any]) -> _Terms:
         """Return what each row brings to the four cells."""

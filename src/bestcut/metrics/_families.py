@@ -16,6 +16,7 @@ from bestcut._validation import (
     check_coefficients,
     check_custom_values,
     check_finite_real,
+    check_printable,
     check_rate,
     check_size,
     plain_number,
@@ -98,6 +99,7 @@ class FractionalLinear(FractionalLinearMetric):
             check_coefficients(values, name=attribute)
             object.__setattr__(self, attribute, tuple(map(plain_number, values)))
         check_finite_real(self.zero_division, name="zero_division")
+        check_printable(self.name, name="name")
 
     def coefficients(self) -> tuple[Coefficients, Coefficients]:
         """Return c and d."""
@@ -152,6 +154,7 @@ class LinearUtility(AffineMetric):
             if isinstance(worth, Sized) and not isinstance(worth, str | bytes):
                 raise errors.amount_of_each_row(attribute, worth)
             check_size(worth, name=attribute)
+        check_printable(self.name, name="name")
 
     @property
     def traits(self) -> frozenset[Trait]:
@@ -294,6 +297,7 @@ class CustomMetric(Metric):
     def __post_init__(self) -> None:
         check_callable(self.function, name="function")
         check_arguments(self.function, _ARGUMENTS[self.form])
+        check_printable(self.name, name="name")
         if self.form == "rates":
             check_rate(self.zero_division, name="zero_division")
         elif self.zero_division is not None:

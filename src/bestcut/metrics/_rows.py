@@ -11,7 +11,7 @@ import numpy as np
 from bestcut import _errors as errors
 from bestcut._tables import check_order, index_of
 from bestcut._types import BoolArray, FloatArray
-from bestcut._validation import check_amounts, check_kind, check_outcomes
+from bestcut._validation import check_amounts, check_outcomes, check_printable
 from bestcut.metrics._base import Metric
 
 _CELLS = ("tp", "fp", "fn", "tn")
@@ -99,7 +99,7 @@ class RowUtility:
         for cell in _CELLS:
             amounts = check_amounts(getattr(self, cell), name=cell)
             object.__setattr__(self, cell, amounts)
-        check_kind(self.name, str, name="name", called="a string")
+        check_printable(self.name, name="name")
         shapes = {cell: np.shape(getattr(self, cell)) for cell in self._of_rows}
         if len(set(shapes.values())) > 1:
             raise errors.amounts_differ(shapes)
