@@ -110,14 +110,14 @@ test-distributed: $(VENV)-distributed/.done  ## on dask and Spark (which needs J
 $(VENV)-torch/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-torch
 	$(VENV)-torch/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(VENV)-torch/bin/python -m pip install --quiet --editable . 'pytest>=8.2'
+	$(VENV)-torch/bin/python -m pip install --quiet --editable . 'pytest>=8.2' 'pytest-xdist>=3.6'
 	$(VENV)-torch/bin/python -m pip install --quiet --group torch || \
 	  echo "PyTorch could not be installed; its tests will be skipped."
 	@touch $@
 
 test-torch: $(VENV)-torch/.done  ## masks, on the CPU; kernels in Triton's interpreter
 	$(VENV)-torch/bin/python -m pytest -q tests/tensors src/bestcut/torch
-	TRITON_INTERPRET=1 $(VENV)-torch/bin/python -m pytest -q tests/tensors/test_kernels.py
+	TRITON_INTERPRET=1 $(VENV)-torch/bin/python -m pytest -n 2 -q tests/tensors/test_kernels.py
 
 $(VENV)-tools/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-tools

@@ -42,7 +42,9 @@ NEWER = {
     "PYTHONUTF8": "1",
     "HOME": "/dev/null",
 }
-COMMAS = NEWER | {"LC_ALL": COMMA, "LOCPATH": str(LOCALES), "PYTHONUTF8": "0"}
+# The system gives its reasons in English there, too: tests read them in messages.
+GERMAN = {"LC_ALL": COMMA, "LOCPATH": str(LOCALES), "LANGUAGE": "C"}
+COMMAS = NEWER | GERMAN | {"PYTHONUTF8": "0"}
 MACHINES = {"old": OLD, "newer": NEWER, "commas": COMMAS}
 
 

@@ -1,6 +1,7 @@
 """Names from files and from users are text: nothing in them is interpreted."""
 
 import json
+import os
 import unicodedata
 
 import pytest
@@ -80,6 +81,10 @@ def test_names_of_columns_in_errors(tmp_path, name):
 def test_names_of_files(tmp_path, name, monkeypatch):
     monkeypatch.chdir(tmp_path)
     name = name[:100].replace("/", "|") + ".csv"
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        pytest.skip("no file can have this name here")
     for line in (
         ["decide", name, "--proba", "p"],
         ["report", name, "--proba", "p", "-o", "x.html"],
