@@ -8,7 +8,8 @@ from pathlib import Path
 
 from docutils import nodes
 from pygments.lexers.special import TextLexer
-from sphinx.addnodes import pending_xref
+from sphinx.addnodes import download_reference, pending_xref
+from sphinx.transforms import SphinxTransform
 from sphinx.util.inspect import stringify_signature
 
 import bestcut
@@ -36,7 +37,9 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["figures", "evidence/figures"]
+# What the benchmarks wrote is linked to as files, and not found by the search.
+WRITTEN = "evidence/results"
+exclude_patterns = ["figures", "evidence/figures", WRITTEN]
 default_role = "name"  # see below
 smartquotes = False  # quotes are part of what users type
 
@@ -156,6 +159,22 @@ def link_names(app, doctree):
             code.replace_self(linked(code, app.env.docname))
 
 
+class LinkToFiles(SphinxTransform):
+    """Let links to what the benchmarks wrote lead to the files themselves."""
+
+    default_priority = 500
+
+    def apply(self, **kwargs):
+        """Replace links to pages that are not part of the site."""
+        for link in list(self.document.findall(pending_xref)):
+            if link["reftarget"].startswith(WRITTEN):
+                file = f"/{link['reftarget']}.md"
+                text = link.astext()
+                kept = download_reference(text, "", reftarget=file)
+                kept += nodes.inline(text, text)
+                link.replace_self(kept)
+
+
 def choose_signature(app, what, name, thing, options, signature, returned):
     """Leave out how results are made; show how classes of engines are made."""
     if what == "class" and docstrings.is_result(thing):
@@ -178,6 +197,7 @@ def setup(app):
     """Show comma-separated values as they are, and names as links."""
     app.add_lexer("csv", TextLexer)
     app.add_role("name", name_role)
+    app.add_transform(LinkToFiles)
     app.connect("doctree-read", link_names)
     app.connect("autodoc-process-signature", choose_signature)
     app.connect("autodoc-process-docstring", link_pages)

@@ -5,6 +5,7 @@ Needs Chromium, playwright and the built site (`make test-browser`).
 
 import os
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -133,6 +134,31 @@ def test_search_finds_a_function_without_a_network(show):
     tab.goto(f"{(SITE / 'search.html').as_uri()}?q=score_distribution")
     first = tab.wait_for_selector("#search-results ul.search li a")
     assert "score_distribution" in first.inner_text()
+
+
+# What people type, and the pages one of which should be among the first five found.
+SEARCHED = {
+    "cost-sensitive": ("Glossary", "Coming from", "Money"),
+    "cost matrix": ("Coming from", "Glossary"),
+    "false positive rate": ("FalsePositiveRate", "Glossary", "Coming from"),
+    "FPR": ("Glossary", "Metrics"),
+    "precision-recall": ("Coming from", "Glossary"),
+    "class_weight": ("Coming from", "Glossary"),
+    "imbalanced-learn": ("With your tools", "Coming from", "Glossary"),
+    "threshold moving": ("Coming from", "Glossary"),
+    "FAQ": ("Questions that people ask",),
+    "glossary": ("Glossary",),
+}
+
+
+@pytest.mark.parametrize("words", SEARCHED)
+def test_search_finds_a_page_for_what_people_type(show, words):
+    tab = show(viewport={"width": 1280, "height": 900})
+    tab.goto(f"{(SITE / 'search.html').as_uri()}?q={quote(words)}")
+    tab.wait_for_selector("#search-results ul.search li a")
+    tab.wait_for_timeout(300)  # results are shown one after the other
+    found = [x.inner_text() for x in tab.query_selector_all("ul.search li > a")][:5]
+    assert any(title in x for x in found for title in SEARCHED[words]), found
 
 
 def test_the_keyboard_reaches_the_search_and_the_navigation(show):

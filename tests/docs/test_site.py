@@ -82,7 +82,8 @@ def dead(page, link):
 def test_all_pages_are_there():
     titles = {page.relative_to(SITE).as_posix() for page in PAGES}
     sources = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("docs/reference/*.rst")]
-    for source in sources:
+    written = ROOT / "docs" / "evidence" / "results"  # files beside the site
+    for source in (x for x in sources if not x.is_relative_to(written)):
         name = source.relative_to(ROOT / "docs").with_suffix(".html").as_posix()
         assert name in titles
     assert len(PAGES) > 150
