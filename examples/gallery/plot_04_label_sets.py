@@ -92,5 +92,5 @@ for average in averages:
 # %%
 # Real labels of one picture often exclude each other. Then the expected score for
 # "samples" is off, while the other two averages still hold, because pictures remain
-# independent of each other. :doc:`/guides/many-problems` shows this on real pictures,
+# independent of each other. :doc:`/guides/multi-label` shows this on real pictures,
 # and how to decide with labels that depend on each other.

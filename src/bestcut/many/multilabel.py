@@ -339,7 +339,7 @@ def decide(
 
     With `per_row` the rows couple the columns. An ascent finds the labels, and prices
     of the rows give a bound on all other predictions, which is ``gap``; see
-    docs/guides/several-classes.md.
+    docs/guides/multi-label.md.
 
     With draws, expected scores are means over the draws. For rows and for the whole,
     draws of independent columns are combined: all combinations if there are at most
