@@ -132,6 +132,13 @@ def test_many_rows_have_the_law_of_a_convolution(unit, most):
     assert (found.width == unit) == is_decimal
 
 
+@pytest.mark.parametrize(("unit", "is_found"), [(1e-6, True), (1e-7, False)])
+def test_units_down_to_a_millionth_are_found(unit, is_found):
+    hit = unit * np.random.default_rng(3).integers(1, 400, size=200)
+    found = distribution_of_total(Steps.of_rows(np.full(200, 0.5), hit, np.zeros(200)))
+    assert (found.width == pytest.approx(unit, rel=1e-12)) == is_found
+
+
 def test_rows_that_are_taken_one_by_one_make_the_grid_coarser(monkeypatch):
     rng = np.random.default_rng(4)
     n = 60
