@@ -16,6 +16,7 @@ import bestcut
 from bestcut import empirical_threshold
 from bestcut._empirical import threshold_between
 from bestcut.metrics import FBeta, LinearUtility, from_counts, from_rates, from_uvp
+from groups import slow
 from helpers import NAMES, metric_of
 from oracles import EPS, assert_near
 from oracles.definitions import DEFINITIONS, LOSSES
@@ -72,11 +73,12 @@ def random_case(rng):
     return truth, scores
 
 
+@pytest.mark.parametrize("count", [120, slow(1200)])
 @pytest.mark.parametrize("name", NAMES)
-def test_equals_brute_force_over_all_thresholds(name):
+def test_equals_brute_force_over_all_thresholds(name, count):
     rng = np.random.default_rng(0)
     loss = name in LOSSES
-    for i in range(300):
+    for i in range(count):
         zero_division = Fraction(i % 3, 2)
         truth, scores = random_case(rng)
         found = empirical_threshold(

@@ -3,13 +3,27 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from groups import few_and_many, slow
+from groups import few_and_many, one_in, slow
 
 
 def test_what_is_slow_is_marked_and_the_same():
     few, many = slow(3), slow("mcc", 10, id="many")
     assert (few.values, few.marks) == ((3,), (pytest.mark.slow,))
     assert (many.values, many.id) == (("mcc", 10), "many")
+
+
+def test_one_in_some_combinations_is_fast_and_all_values_are():
+    mark = one_in(3, "a, b, c", "xy", {"one": 1, "two": 2, "three": 3}, [0.5, 2.5, 4])
+    names, params = mark.args
+    assert names == "a, b, c"
+    assert len({param.values for param in params}) == len(params) == 2 * 3 * 3
+    fast = [param for param in params if not param.marks]
+    assert all(x.marks == (pytest.mark.slow,) for x in params if x.marks)
+    assert [x.id for x in fast] == [
+        *("x-one-0.5", "x-two-4", "x-three-2.5"),
+        *("y-one-4", "y-two-2.5", "y-three-0.5"),
+    ]
+    assert fast[0].values == ("x", 1, 0.5)
 
 
 def test_there_are_few_examples_or_many_of_one_check():

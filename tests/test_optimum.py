@@ -31,9 +31,9 @@ def assert_optimal(p64, laws, name, zero_division, solver):
     assert abs(own - best) <= TOLERANCE, case
 
 
-# Some 3,000 vectors of probabilities in all, each with every metric; 300 are fast.
+# Some 3,000 vectors of probabilities in all, each with every metric; 150 are fast.
 SIZES = [(1, 5, 120), (6, 7, 20), (8, 10, 3)]
-SEEDS = [0, 1, *map(slow, range(2, 20))]
+SEEDS = [0, *map(slow, range(1, 20))]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

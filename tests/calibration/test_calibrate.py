@@ -330,6 +330,18 @@ def test_bytes_and_pickles_come_back(method):
             assert other.score_range == calibration.score_range
 
 
+def test_what_is_stored_does_not_grow_with_the_labels_without_end():
+    labels, scores = labelled(500)
+    assert np.unique(scores).size == 500
+
+    def numbers(m):
+        return len(calibrate(labels[:m], scores[:m], n_draws=3).to_bytes()) // 8
+
+    small = numbers(100)
+    assert numbers(400) - small == 300 * (3 + 1)  # places, and values of each draw
+    assert numbers(500) <= numbers(400)
+
+
 # What version 1 stored of calibrate([0, 1], [-1, 4], n_draws=1).
 STORED = bytes.fromhex(
     "626573746375742e63616c6962722e000100013fd38b00010200000000000000010000000000"

@@ -124,6 +124,13 @@ def test_only_what_no_draw_allows_is_impossible():
     assert check_calibration([0, 1], nearly).n_impossible == 0
 
 
+def test_what_is_improbable_is_not_called_impossible():
+    u = UncertainProbabilities([[1 / 64, 1 / 64], [1 / 32, 1 / 32]])
+    for one in check_calibration([1, 1], u).bins:
+        both = (1 / 64**2 + 1 / 32**2) / 2
+        assert one.adjusted_p_value == one.p_value == 2 * both
+
+
 def test_doubt_about_the_map_is_no_misfit_but_a_wrong_map_is():
     rng = np.random.default_rng(5)
     scores = rng.random(400)

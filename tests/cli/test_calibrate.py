@@ -125,6 +125,17 @@ def test_each_group_is_decided_as_the_library_does(places):
     ]
 
 
+@pytest.mark.parametrize(("most", "there"), [(399, False), (400, True)])
+def test_draws_count_for_what_an_interval_of_groups_takes(
+    places, monkeypatch, most, there
+):
+    monkeypatch.setattr("bestcut.cli._printing._CONVOLVED", most)
+    line = ["decide", "new.csv", "--proba", "s", *LABELS, "--group-by", "y", "--json"]
+    facts = json.loads(run(*line, "-o", "out.csv").stdout)
+    assert (facts["groups"], facts["calibrated"]["draws"]) == (2, 200)
+    assert ("interval_90" in facts) == there
+
+
 def test_expect_says_what_the_library_says(places):
     options = ["--pred", "yhat", "--label", "y", "--metric", "f1,mcc"]
     line = ["expect", "new.csv", "--proba", "s", *options, *LABELS]

@@ -75,6 +75,14 @@ def test_compare_takes_metrics_and_a_threshold(folder):
     assert text.endswith("10 rows; a threshold of 0.4 flags 4.\n")
 
 
+def test_scores_of_a_thousand_and_more_have_commas(tmp_path):
+    (tmp_path / "sure.csv").write_text("p\n1\n1\n", encoding="utf-8")
+    line = ["compare", tmp_path / "sure.csv", "--proba", "p", "--metric"]
+    for factor, shown in [(999.5, "999.5"), (1000, "1,000.00"), (5e6, "5,000,000.00")]:
+        first = call(*line, f"{factor}*tp/(tp + fp)").stdout.splitlines()[1]
+        assert first.split()[-2:] == [shown, shown]
+
+
 @pytest.mark.parametrize("threshold", ["nan", "-0.1", "1.01", "half", "50%", ""])
 def test_a_threshold_is_a_probability(folder, threshold):
     line = ["compare", "scores.csv", "--proba", "p", "--threshold", threshold]

@@ -141,14 +141,15 @@ def test_labels_must_be_labels(tmp_path):
     assert "column 'y' holds List(Int64)" in complaint(run)
 
 
-def test_a_single_line_of_70_mb(tmp_path):
+@pytest.mark.parametrize("long", [LONG // 7, slow(LONG)])
+def test_a_single_line_of_70_mb(tmp_path, long):
     file = tmp_path / "x.csv"
-    file.write_bytes(b"p" * LONG)
+    file.write_bytes(b"p" * long)
     line = ["decide", file, "--proba", "p", "-o", tmp_path / "y.csv"]
     assert "a record of more than 8,388,608 bytes" in complaint(call(*line))
-    allowed = ["--limit", f"row={2 * LONG}"]
+    allowed = ["--limit", f"row={2 * long}"]
     assert "no readable header" in complaint(call(*line, *allowed))
-    body = b'p,a\n0.5,"' + b"x" * LONG + b'"\n'
+    body = b'p,a\n0.5,"' + b"x" * long + b'"\n'
     file.write_bytes(body)
     run = call(*line, *allowed)
     assert run.exit_code == 0

@@ -8,12 +8,12 @@ from bestcut.counts import poisson_binomial_window
 from bestcut.curve import curve_of
 from bestcut.metrics import FractionalLinear, LinearUtility, Trait, from_counts
 from curve.known import LAWS, TVERSKY, assert_curve_is_right, probabilities
+from groups import one_in
 from helpers import NAMES, descending
 from oracles.extended import expected_curve
 
 
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("n", [1, 2, 7, 150])
+@one_in(2, "law, n", list(LAWS), [1, 2, 7, 150])
 def test_the_whole_curve_is_right_for_every_metric(law, n):
     eta = probabilities(law, n)
     for name in NAMES:
@@ -42,7 +42,7 @@ def test_the_whole_curve_is_right_at_700(law, name):
     assert_curve_is_right(eta, bestcut.metrics.get(name), largest_error=2e-12)
 
 
-@pytest.mark.parametrize("name", ["f1", "mcc", "jaccard", "gmean", "qmean_sqrt"])
+@one_in(2, "name", ["f1", "jaccard", "mcc", "gmean", "qmean_sqrt"])
 def test_the_whole_curve_is_right_where_cumulants_take_over(name):
     # A variance of 150 in all: exact laws on one side, Gauss and Hermite on the other.
     assert_curve_is_right(probabilities("uniform", 900), bestcut.metrics.get(name))
@@ -85,7 +85,7 @@ def assert_values_at(eta, names, cuts):
 SEVERAL = ["f1", "mcc", "balanced_accuracy", "jaccard", "gmean", "hmean", "qmean_sqrt"]
 
 
-@pytest.mark.parametrize("law", ["skewed", "rare", "u-shaped"])
+@one_in(3, "law", ["skewed", "rare", "u-shaped"])
 def test_single_values_at_20000_match_laws_built_one_by_one(law):
     eta = probabilities(law, 20_000)
     assert_values_at(eta, SEVERAL, [3, 900, 12_000, 19_990])

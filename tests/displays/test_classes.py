@@ -5,6 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from groups import one_in
+
 mpl = pytest.importorskip("matplotlib")
 mpl.use("Agg")
 
@@ -51,8 +53,7 @@ def test_a_display_draws_where_it_is_told_and_in_grey(name):
     assert display.plot() is display
 
 
-@pytest.mark.parametrize("classes", [2, 13, 90])
-@pytest.mark.parametrize("name", DRAW)
+@one_in(2, "name, classes", list(DRAW), [2, 13, 90])
 def test_few_and_many_classes_fit(name, classes):
     display = DRAW[name](np.full((2, classes), 1 / classes), None)
     display.figure_.canvas.draw()

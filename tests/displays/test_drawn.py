@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from groups import one_in
+
 mpl = pytest.importorskip("matplotlib")
 mpl.use("Agg")
 
@@ -57,7 +59,7 @@ def legend(display):
     return [text.get_text() for text in display.ax_.get_legend().get_texts()]
 
 
-@pytest.mark.parametrize("name", DRAW)
+@one_in(2, "name", list(DRAW))
 def test_a_display_draws_where_it_is_told_and_in_grey(name):
     _, (left, right) = plt.subplots(1, 2)
     display = DRAW[name](U, right)
@@ -69,12 +71,12 @@ def test_a_display_draws_where_it_is_told_and_in_grey(name):
     assert display.plot() is display
 
 
-@pytest.mark.parametrize(
-    "table",
+@one_in(
+    2,
+    "name, table",
+    list(DRAW),
     [np.empty((2, 0)), [[0.3]], [[0.3], [0.6]], [[0.0] * 4] * 2, [[1.0, 1.0]] * 3],
-    ids=str,
 )
-@pytest.mark.parametrize("name", DRAW)
 def test_a_display_takes_the_smallest_batches(name, table):
     display = DRAW[name](UncertainProbabilities(table), None)
     display.figure_.canvas.draw()

@@ -59,3 +59,14 @@ def test_other_types_of_numbers_are_read_as_they_are(tmp_path, kind):
     assert found.n_positive == 18
     result = pl.read_parquet(tmp_path / "y.parquet")
     assert result.schema == {"p": kind, "decision": pl.Int8}
+
+
+def test_of_a_long_name_a_message_shows_both_ends(tmp_path):
+    file = tmp_path / "x.csv"
+    file.write_text("p\n0.5\n", encoding="utf-8")
+    name = "".join(f"{i:05}" for i in range(100))
+    with pytest.raises(FileError, match=f"has no column '{name}'"):
+        decide_file(file, tmp_path / "y.csv", y_proba=name)
+    ends = f"{name[:250]} [.]{{3}} {name[-249:]}x"
+    with pytest.raises(FileError, match=f"has no column '{ends}'"):
+        decide_file(file, tmp_path / "y.csv", y_proba=f"{name}x")

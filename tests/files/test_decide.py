@@ -12,6 +12,7 @@ import bestcut
 from bestcut.files import FileError, decide_file
 from bestcut.streams import Cut
 from files.tables import ENDINGS, PACKED, assert_as_good_as_decide, read, table, write
+from groups import one_in
 
 pl = pytest.importorskip("polars", minversion="1.38")
 
@@ -50,8 +51,7 @@ def test_every_format_gives_the_answer_of_decide(tmp_path, name, metric):
     assert sorted(os.listdir(tmp_path)) == [f"x.{name}", f"y.{name}"]
 
 
-@pytest.mark.parametrize("goes_in", ENDINGS)
-@pytest.mark.parametrize("comes_out", ENDINGS)
+@one_in(2, "goes_in, comes_out", ENDINGS, ENDINGS)
 def test_a_format_becomes_another(tmp_path, goes_in, comes_out):
     p = np.random.default_rng(1).beta(0.3, 3, 50).round(3)
     source = write(table(p), tmp_path / f"x.{goes_in}")

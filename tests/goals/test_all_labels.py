@@ -9,6 +9,7 @@ import pytest
 
 import bestcut
 from bestcut.goals import ProbAtLeast, Quantile
+from groups import one_in
 from helpers import NAMES, adversarial, metric_of, numbers_in
 from oracles.definitions import DEFINITIONS, LOSSES
 from oracles.enumeration import UNIT, best_over_all_labels, laws_of_all_labels
@@ -109,9 +110,7 @@ def some_values(rng, problem, name, zero_division, count):
     return out
 
 
-@pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))]
-)
+@one_in(4, "seed", range(4))
 def test_goals_reach_the_best_of_all_label_vectors(seed):
     rng = np.random.default_rng(seed)
     for n in (1, 2, 3, 4, 5, 6, 7, int(rng.integers(8, 11))):
@@ -136,7 +135,7 @@ def test_goals_reach_the_best_of_all_label_vectors(seed):
 SCORES = [name for name in NAMES if name not in LOSSES]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@one_in(2, "seed", range(6))
 def test_constraints_leave_the_best_of_the_label_vectors_that_satisfy_them(seed):
     rng = np.random.default_rng(100 + seed)
     infeasible = 0

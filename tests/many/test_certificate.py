@@ -19,6 +19,7 @@ from bestcut.metrics import (
     from_counts,
     get,
 )
+from groups import one_in, slow
 from helpers import NAMES
 
 METRICS = [
@@ -132,7 +133,7 @@ def test_no_classes_exceed_the_certificate(metric):
 
 
 @each_metric
-@pytest.mark.parametrize("budget", [(1, 1), (2, 2), (0, 2), (1, 3)])
+@pytest.mark.parametrize("budget", [(1, 1), (0, 2), slow((2, 2)), slow((1, 3))])
 def test_no_labels_in_budget_exceed_the_certificate(metric, budget):
     rng = np.random.default_rng(2)
     for p in problems(rng, 4, 3, one=False):
@@ -142,7 +143,7 @@ def test_no_labels_in_budget_exceed_the_certificate(metric, budget):
 
 
 @each_metric
-@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("k", [2, slow(1)])
 def test_what_counts_besides_is_the_share_among_the_labels_given(metric, k):
     """Rows with fewer candidates are given fewer; from a loss the share is taken."""
     rng = np.random.default_rng(4)
@@ -180,8 +181,7 @@ def test_no_subset_of_a_column_exceeds_its_bound(metric):
             assert best <= bound[0] + 1e-12 * max(1.0, abs(best))
 
 
-@pytest.mark.parametrize("weight", [0.25, 0.5, 1.0])
-@pytest.mark.parametrize("chosen", [17, 33, 68, 132])
+@one_in(3, "weight, chosen", [0.25, 0.5, 1.0], [17, 33, 68, 132])
 def test_a_base_that_is_0_at_one_size_bends_beside_it(weight, chosen):
     # At n / 2 the score without hits is 0, whatever the positives: no sign that it is
     # 0 at other sizes. With one price for all rows the best sets are cuts.

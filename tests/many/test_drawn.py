@@ -9,6 +9,7 @@ import pytest
 import bestcut
 from bestcut import UncertainProbabilities, decide_each, multilabel
 from bestcut.metrics import get
+from groups import slow
 
 METRICS = ["f1", "jaccard", "mcc", "accuracy", "squared_count_error"]
 AVERAGES = ["samples", "macro", "micro"]
@@ -114,7 +115,7 @@ def test_no_labels_are_better_by_more_than_the_gap(metric, average, shared):
     assert decision.labels.shape == (3, 2)
 
 
-@pytest.mark.parametrize("draws", [1, 4])
+@pytest.mark.parametrize("draws", [4, slow(1)])
 @each_sharing
 @each_average
 @each_metric

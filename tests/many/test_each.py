@@ -14,6 +14,7 @@ from scipy import sparse
 import bestcut
 from bestcut import RowUtility
 from bestcut.metrics import FBeta, Jaccard, from_counts
+from groups import one_in
 from helpers import NAMES, descending
 from many.known import COST, FAMILY, SMOOTH, STEPS, assert_as_decide, skewed, title
 from oracles.definitions import DEFINITIONS, LOSSES
@@ -37,8 +38,7 @@ def assert_rows_as_decide(p, metric, **bounds):
 # --- the same as one by one ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("metric", FAMILY, ids=title)
-@pytest.mark.parametrize("n", [0, 1, 2, 20])
+@one_in(2, "metric, n", {title(m): m for m in FAMILY}, [0, 1, 2, 20])
 def test_rows_are_decided_as_one_by_one(metric, n):
     assert_rows_as_decide(skewed(np.random.default_rng(n), 12, n), metric)
 
@@ -48,8 +48,7 @@ def test_rows_of_a_hundred_are_decided_as_one_by_one(metric):
     assert_rows_as_decide(skewed(np.random.default_rng(7), 9, 100), metric)
 
 
-@pytest.mark.parametrize("n", [255, 256, 257, 300, 511, 513, 1025])
-@pytest.mark.parametrize("metric", ["f1", "jaccard", "mcc"])
+@one_in(2, "n, metric", [255, 256, 257, 300, 511, 513, 1025], ["f1", "jaccard", "mcc"])
 def test_long_rows_are_decided_as_one_by_one(metric, n):
     assert_rows_as_decide(skewed(np.random.default_rng(n), 9, n), metric)
 
@@ -205,8 +204,12 @@ def test_groups_are_decided_as_one_by_one_whatever_their_names_and_order(kind):
             assert_as_decide(p[inside], many, i, many.labels[inside], many.metric)
 
 
-@pytest.mark.parametrize("metric", ["f1", "f2", "jaccard", "recall", "mcc", SMOOTH])
-@pytest.mark.parametrize("bounds", [{}, {"min_positives": 3, "max_positives": 40}])
+@one_in(
+    2,
+    "metric, bounds",
+    ["f1", "f2", "jaccard", "recall", "mcc", SMOOTH],
+    [{}, {"min_positives": 3, "max_positives": 40}],
+)
 def test_groups_of_uneven_sizes_are_decided_as_one_by_one(metric, bounds):
     rng = np.random.default_rng(6)
     sizes = np.concatenate([np.arange(1, 40), rng.integers(40, 400, 12)])

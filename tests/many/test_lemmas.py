@@ -12,6 +12,7 @@ from bestcut.many._column_laws import ColumnLaws
 from bestcut.many._entries import ColumnGroup, Entries
 from bestcut.many._sizes import Sizes
 from bestcut.metrics import FractionalLinear, Trait, affine_parts, get
+from groups import one_in
 from helpers import NAMES
 
 RNG = np.random.default_rng(0)
@@ -71,7 +72,7 @@ def test_no_assignment_is_above_what_prices_of_rows_bound(metric):
         assert best <= rows + bound.sum() + ROUNDING
 
 
-@pytest.mark.parametrize("metric", EVERY, ids=name_of)
+@one_in(2, "metric", {name_of(m): m for m in EVERY})
 def test_no_set_of_a_column_is_above_its_bound(metric):
     n, columns = 7, 2
     p = RNG.beta(0.7, 1.5, (n, columns))
@@ -141,7 +142,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("metric", [*CONVEX, *OTHERS], ids=name_of)
+@one_in(2, "metric", {name_of(m): m for m in [*CONVEX, *OTHERS]})
 def test_sizes_between_two_are_below_what_these_bound(metric):
     n = 24
     p = RNG.beta(0.6, 1.4, (n, 1))

@@ -16,6 +16,8 @@ from sklearn import metrics as sk
 import bestcut
 from bestcut import multilabel
 from bestcut.metrics import MCC, FBeta, Jaccard, LinearUtility, from_counts
+from groups import one_in
+from many.known import title
 from oracles.definitions import DEFINITIONS
 from oracles.enumeration import expected_score as exact_expected_score
 
@@ -235,8 +237,7 @@ def moments_of_law(law):
     return mean, np.sqrt((law.values - mean) ** 2 @ mass), mass.sum()
 
 
-@each_average
-@pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
+@one_in(2, "metric, average", {title(m): m for m in METRICS}, AVERAGES)
 def test_mean_and_spread_are_those_of_all_outcomes(metric, average):
     for p, labels in cases(np.random.default_rng(4)):
         values, weights = brute_force(p, labels, metric, average)
@@ -251,8 +252,7 @@ def test_mean_and_spread_are_those_of_all_outcomes(metric, average):
         )
 
 
-@each_average
-@pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
+@one_in(2, "metric, average", {title(m): m for m in METRICS}, AVERAGES)
 def test_the_law_is_that_of_all_outcomes_blurred_as_it_says(metric, average):
     sign = 1 if metric.greater_is_better else -1
     for p, labels in cases(np.random.default_rng(5)):

@@ -18,6 +18,7 @@ from bestcut.many._fractional import _shared_rule, fractional_kernel
 from bestcut.many._laws import LawKernels, _kernel, _table, law_error
 from bestcut.metrics import FBeta, Jaccard, from_counts, get
 from bestcut.metrics._bounds import score_bound
+from groups import slow
 from helpers import descending
 from many.known import FAMILY, STEPS, skewed, title
 from oracles.enumeration import exact_law_by_recursion, lattice
@@ -149,7 +150,7 @@ def test_laws_come_backwards_as_they_came(n):
         assert np.array_equal(one.pmf, other.pmf)
 
 
-@pytest.mark.parametrize("largest", [1, 2, 3, 40, 257, 1000, 4096])
+@pytest.mark.parametrize("largest", [1, 2, 3, 40, 257, slow(1000), slow(4096)])
 def test_the_error_of_a_rule_is_true_in_exact_arithmetic(largest):
     rule = _shared_rule(largest)
     nodes, weights = ([*map(Fraction, x.tolist())] for x in rule[:2])

@@ -8,6 +8,7 @@ from bestcut.metrics._box_proof import Search, bounds_in, proved_by_boxes
 from bestcut.metrics._monotone import _MOST_BOXES
 from bestcut.metrics._moves import KINDS, MORE_AGREEMENT, MORE_TP, utility_at
 from bestcut.metrics._traced import Boxes
+from groups import slow
 from metrics.known import FORMULAS, falls, random_metric
 
 
@@ -39,11 +40,12 @@ def test_boxes_alone_prove_much(metric, n):
     assert is_proved(metric, n, MORE_TP)
 
 
+@pytest.mark.parametrize("count", [30, slow(120)])
 @pytest.mark.parametrize("moves", [MORE_TP, MORE_AGREEMENT], ids=["tp", "agreement"])
-def test_boxes_never_contradict_the_lattice(moves):
+def test_boxes_never_contradict_the_lattice(moves, count):
     rng = np.random.default_rng(2)
     proved = 0
-    for _ in range(60):
+    for _ in range(count):
         metric, n = random_metric(rng), int(rng.integers(30, 61))
         if is_proved(metric, n, moves):
             proved += 1

@@ -12,6 +12,7 @@ from sklearn import metrics as sklearn_metrics
 
 import bestcut
 from bestcut import metrics
+from groups import slow
 from oracles import EPS, assert_near
 from oracles.definitions import DEFINITIONS, LOSSES
 from oracles.enumeration import confusion_matrices, lattice
@@ -207,7 +208,7 @@ def sklearn_warns_of(y_true, y_pred):
     ("metric", "function", "kwargs"),
     [
         (metrics.FBeta, "f1_score", {}),
-        (lambda z: metrics.FBeta(2.0, z), "fbeta_score", {"beta": 2.0}),
+        slow(lambda z: metrics.FBeta(2.0, z), "fbeta_score", {"beta": 2.0}),
         (lambda z: metrics.FBeta(0.5, z), "fbeta_score", {"beta": 0.5}),
         (metrics.Jaccard, "jaccard_score", {}),
         (metrics.Precision, "precision_score", {}),

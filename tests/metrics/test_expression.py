@@ -19,6 +19,7 @@ from bestcut.metrics import (
     LinearUtility,
     from_expression,
 )
+from groups import slow
 
 CELLS = np.array(list(product(range(4), repeat=4)), dtype=float).T
 COUNTS = dict(zip(("tp", "fp", "fn", "tn"), CELLS, strict=True))
@@ -281,8 +282,9 @@ def fuzz(seed, count):
     return statuses
 
 
-def test_no_random_string_gets_through():
-    statuses = fuzz(0, 500)
+@pytest.mark.parametrize("count", [200, slow(2000)])
+def test_no_random_string_gets_through(count):
+    statuses = fuzz(0, count)
     assert min(statuses.values()) > 5  # each verdict, and refusals
 
 

@@ -5,6 +5,7 @@ import pytest
 
 import bestcut
 from bestcut.goals import ProbAtLeast, Quantile
+from groups import one_in
 from mixtures.known import (
     METRICS,
     chances,
@@ -25,11 +26,10 @@ DRAWS = {
     "opposite": np.array([[0.9, 0.1, 0.5], [0.1, 0.9, 0.5]]),
 }
 each_draws = pytest.mark.parametrize("draws", DRAWS.values(), ids=DRAWS)
-each_metric = pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
+each_draws_and_metric = one_in(2, "draws, metric", DRAWS, METRICS)
 
 
-@each_draws
-@each_metric
+@each_draws_and_metric
 def test_no_prediction_is_better_than_the_gap_allows(draws, metric):
     p = bestcut.UncertainProbabilities(draws)
     expected = scores(metric, draws.shape[1]) @ chances(draws)
@@ -43,8 +43,7 @@ def test_no_prediction_is_better_than_the_gap_allows(draws, metric):
         assert decision.gap <= 1e-11
 
 
-@each_draws
-@each_metric
+@each_draws_and_metric
 def test_goals_are_met_as_well_as_by_any_prediction(draws, metric):
     p, sign = bestcut.UncertainProbabilities(draws), metric.sign
     table, chance = scores(metric, draws.shape[1]), chances(draws)
@@ -90,8 +89,7 @@ def test_conditions_hold_and_cost_no_more_than_they_must(draws, metric, conditio
             assert expected[satisfied].max() <= allowed + ROUNDING
 
 
-@each_draws
-@each_metric
+@each_draws_and_metric
 def test_distributions_are_those_of_the_mixture(draws, metric):
     n = draws.shape[1]
     p, chance = bestcut.UncertainProbabilities(draws), chances(draws)
@@ -122,8 +120,7 @@ def test_confusion_is_that_of_the_mixture(draws):
     assert cells.matrix.sum() == pytest.approx(n)
 
 
-@each_draws
-@each_metric
+@each_draws_and_metric
 def test_the_curve_is_the_mean_of_the_curves_of_all_draws(draws, metric):
     p = bestcut.UncertainProbabilities(draws)
     order = np.argsort(-p.mean, kind="stable")

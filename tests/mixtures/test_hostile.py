@@ -12,6 +12,7 @@ import bestcut
 from bestcut import InfeasibleError, UncertainProbabilities, decide, goals
 from bestcut.goals import Certain
 from bestcut.metrics import from_counts, from_rates, get
+from groups import one_in
 
 METRICS = [
     *("f1", "mcc", "gmean", "precision", "cohen_kappa", "squared_count_error"),
@@ -23,7 +24,6 @@ METRICS = [
     ),
     from_rates(lambda tpr, tnr, prevalence: tpr**2 + tnr, "squared rate"),
 ]
-each_metric = pytest.mark.parametrize("metric", METRICS, ids=lambda m: get(m).name)
 
 
 def tables():
@@ -43,6 +43,9 @@ def tables():
 
 TABLES = dict(tables())
 each_table = pytest.mark.parametrize("kind", TABLES)
+each_table_and_metric = one_in(
+    2, "metric, kind", {get(m).name: m for m in METRICS}, list(TABLES)
+)
 ATOL = 1e-12  # sums of 32 products of five probabilities and a score of at most 25
 
 
@@ -80,8 +83,7 @@ class Enumerated:
         return max(value(s) for s in self.utility if low <= sum(s) <= high)
 
 
-@each_table
-@each_metric
+@each_table_and_metric
 def test_the_expected_score_and_the_gap_hold(metric, kind):
     table = TABLES[kind]
     u, n = UncertainProbabilities(table), table.shape[1]
@@ -99,8 +101,7 @@ def test_the_expected_score_and_the_gap_hold(metric, kind):
         assert found.expected_score == pytest.approx(np.mean(each), abs=ATOL)
 
 
-@each_table
-@each_metric
+@each_table_and_metric
 def test_every_cut_of_the_curve_is_a_mean_over_draws(metric, kind):
     table = TABLES[kind]
     u, n = UncertainProbabilities(table), table.shape[1]
@@ -113,8 +114,7 @@ def test_every_cut_of_the_curve_is_a_mean_over_draws(metric, kind):
         assert curve.expected_score[k] == pytest.approx(value, abs=ATOL)
 
 
-@each_table
-@each_metric
+@each_table_and_metric
 def test_goals_have_their_values_and_gaps(metric, kind):
     table = TABLES[kind]
     u, known = UncertainProbabilities(table), Enumerated(table, metric)

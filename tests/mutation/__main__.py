@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import compileall
+import contextlib
 import hashlib
+import json
 import os
 import shutil
 import signal
@@ -13,7 +16,10 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from py_compile import PycInvalidationMode
 from queue import SimpleQueue
+
+import pytest
 
 from mutation.points import Mutant, drawn, mutants_of
 from mutation.reach import RECORDER, Reach, marked
@@ -109,40 +115,41 @@ def stages(mutant: Mutant, reach: Reach) -> Iterator[list[str]]:
             yield sorted(tests, key=lambda test: (reach.seconds[test], test))
 
 
-def fate_of(mutant: Mutant, reach: Reach, tree: Path, patience: float) -> Fate:
-    """Run the tests that reach a mutant in a copy of the tree, until one fails."""
+def fate_of(
+    mutant: Mutant, reach: Reach, tree: Path, patience: float, least: float = 20
+) -> Fate:
+    """Run the tests that reach a mutant in a copy of the tree, until one fails.
+
+    A test may take ``patience`` times as long as it did, and ``least`` seconds more.
+    """
     target = tree / mutant.path
     source = target.read_bytes()
     target.write_bytes(mutant.applied(source))
     word = "not reached"
     try:
         for tests in stages(mutant, reach):
-            limit = 60 + patience * sum(reach.seconds[test] for test in tests)
-            code, by = run(tests, tree, limit)
-            if code:
-                return Fate(mutant, "stopped" if code == -1 else "killed", by)
-            word = "survived"
-        return Fate(mutant, word)
+            limits = {test: least + patience * reach.seconds[test] for test in tests}
+            word, by = run(limits, tree)
+            if word != "survived":
+                break
+        else:
+            by = ""
+        return Fate(mutant, word, by)
     finally:
         target.write_bytes(source)
 
 
-def run(tests: list[str], tree: Path, limit: float) -> tuple[int, str]:
-    """Return pytest's exit code, -1 past the limit, and which test failed first."""
-    chosen = tree / "chosen.txt"
-    chosen.write_text("\n".join(tests), encoding="utf-8")
-    files = list(dict.fromkeys(test.split("::")[0] for test in tests))
-    command = [
-        *_PYTEST,
-        "-x",
-        "--no-header",
-        "--tb=no",
-        "-p",
-        "mutation.choose",
-        *files,
-    ]
+def run(limits: dict[str, float], tree: Path) -> tuple[str, str]:
+    """Run tests, each for so many seconds; return a fate and the test that decided."""
+    chosen = tree / "chosen.json"
+    chosen.write_text(json.dumps(limits), encoding="utf-8")
+    running = chosen.with_suffix(".running")
+    running.unlink(missing_ok=True)
+    files = list(dict.fromkeys(test.split("::")[0] for test in limits))
+    # Without pytest's own assertions the tests need not be compiled each time.
+    command = [*_PYTEST, "-x", "--no-header", "--tb=no", "--assert=plain"]
     process = subprocess.Popen(
-        command,
+        [*command, "-p", "mutation.choose", *files],
         cwd=tree,
         env=environment(tree, BESTCUT_CHOSEN=chosen, PYTHONDONTWRITEBYTECODE=1),
         stdout=subprocess.PIPE,
@@ -152,14 +159,19 @@ def run(tests: list[str], tree: Path, limit: float) -> tuple[int, str]:
         errors="replace",
         start_new_session=True,
     )
-    try:
-        said, _ = process.communicate(timeout=limit)
+    try:  # what comes before the first test has no limit of its own
+        said, _ = process.communicate(timeout=120 + sum(limits.values()))
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return -1, f"more than {limit:.0f} seconds"
+        said = ""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)  # and what the tests have started
+    code = process.wait()
+    if running.exists():
+        return "stopped", running.read_text(encoding="utf-8")
     found = (x for x in said.splitlines() if x.startswith(("FAILED", "ERROR")))
-    return process.returncode, next(found, "").removeprefix("FAILED ").split(" - ")[0]
+    by = next(found, "").removeprefix("FAILED ").split(" - ")[0]
+    missed = code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+    return "survived" if missed else "killed", by
 
 
 def fates(
@@ -168,7 +180,11 @@ def fates(
     """Run the mutants side by side, each process in a copy of its own."""
     trees: SimpleQueue[Path] = SimpleQueue()
     for i in range(args.jobs):
-        trees.put(copy_of(ROOT, args.build / f"tree-{i}"))
+        tree = copy_of(ROOT, args.build / f"tree-{i}")
+        # Compiled once; by its text, the file with the mutant is known to differ.
+        by_text = PycInvalidationMode.CHECKED_HASH
+        compileall.compile_dir(tree, quiet=2, invalidation_mode=by_text)
+        trees.put(tree)
 
     def one(mutant: Mutant) -> Fate:
         tree = trees.get()
@@ -192,7 +208,10 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only paths that begin with this")
     parser.add_argument("--tests", nargs="*", default=[], help="only these tests")
     parser.add_argument(
-        "--patience", type=float, default=10, help="stop at this multiple of the time"
+        "--patience",
+        type=float,
+        default=10,
+        help="a test may take so many times as long",
     )
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "mutation")
     parser.add_argument("--list", action="store_true", help="show them; run nothing")

@@ -10,7 +10,7 @@ import pytest
 import bestcut
 from bestcut.scores import _total
 from bestcut.scores._total import FEWEST, Grid, Steps, distribution_of_total
-from groups import slow
+from groups import one_in, slow
 from oracles.totals import total_law
 
 LEVELS = (0.001, 0.05, 0.3, 0.5, 0.8, 0.95, 0.999)
@@ -115,8 +115,7 @@ def assert_tails(found, values, mass, slack):
     assert np.all(tail <= high + chance)
 
 
-@pytest.mark.parametrize("unit", [0.01, 25.0, 1 / 3, 1e-200, 1e140])
-@pytest.mark.parametrize("most", [0.2, 1.0])
+@one_in(2, "unit, most", [0.01, 25.0, 1 / 3, 1e-200, 1e140], [0.2, 1.0])
 def test_many_rows_have_the_law_of_a_convolution(unit, most):
     """Multiples of 0.01 and of 25 are found to be that; those of 1/3 are moved."""
     rng = np.random.default_rng(3)
@@ -131,6 +130,13 @@ def test_many_rows_have_the_law_of_a_convolution(unit, most):
     # A convolution rounds by at most one EPS for each row, and the sum once a term.
     assert_tails(found, unit * np.arange(exact.size), exact, exact.size * 2.3e-16)
     assert (found.width == unit) == is_decimal
+
+
+@pytest.mark.parametrize(("unit", "is_found"), [(1e-6, True), (1e-7, False)])
+def test_units_down_to_a_millionth_are_found(unit, is_found):
+    hit = unit * np.random.default_rng(3).integers(1, 400, size=200)
+    found = distribution_of_total(Steps.of_rows(np.full(200, 0.5), hit, np.zeros(200)))
+    assert (found.width == pytest.approx(unit, rel=1e-12)) == is_found
 
 
 def test_rows_that_are_taken_one_by_one_make_the_grid_coarser(monkeypatch):

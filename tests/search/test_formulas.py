@@ -5,7 +5,7 @@ import pytest
 from groups import slow
 from search.formulas import check_formula
 
-QUICK = 10
+QUICK = 6
 LONG, LONG_GROUPS = 25, 84
 
 

@@ -9,13 +9,12 @@ from hypothesis import given, strategies as st
 
 import bestcut
 from bestcut.streams import ScoreSummary
-from groups import few_and_many, slow
+from groups import few_and_many, one_in, slow
 from helpers import NAMES
 from summary.known import KINDS, assert_as_good, streamed
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [1, 2, 3, 17, 120])
+@one_in(2, "kind, n", list(KINDS), [1, 2, 3, 17, 120])
 def test_equals_the_sweep(kind, n):
     p = KINDS[kind](np.random.default_rng(n), n)
     for name in NAMES[list(KINDS).index(kind) % 5 :: 5]:  # with a fifth of all kinds
@@ -53,8 +52,7 @@ def test_equals_the_sweep_on_anything(values, name, low, room):
     assert_as_good(p, name, min_positives=low, max_positives=min(low + room, p.size))
 
 
-@pytest.mark.parametrize("kind", ["spread", "rare", "mostly positive", "heavy ties"])
-@pytest.mark.parametrize("name", NAMES)
+@one_in(2, "kind, name", ["spread", "rare", "mostly positive", "heavy ties"], NAMES)
 def test_no_cut_is_above_the_upper_bound(kind, name):
     p = KINDS[kind](np.random.default_rng(7), 500)
     metric = bestcut.metrics.get(name)
