@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all quick lint types unit coverage test-oldest test-slow \
   test-browser test-distributed test-mutants test-portable test-tools test-torch docs docs-serve \
-  paper figures bench dist clean
+  paper figures bench count dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -170,6 +170,9 @@ bench: $(VENV)-bench/.done  ## time, memory and accuracy against peers (30 minut
 	$(VENV)-bench/bin/python benchmarks/row_budgets.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/any_size.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/files.py $(ARGS)
+
+count: $(RUN)  ## lines, tokens, modules and tuning numbers by folder (ARGS="--against main")
+	@$(RUN) .ci/count.py $(ARGS)
 
 $(VENV)/.dist: $(VENV)/.dev
 	$(PIP) install --quiet --group dist

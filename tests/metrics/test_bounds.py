@@ -45,6 +45,11 @@ RISKY = {
     "in a minimum": lambda tp, fp, fn, tn: np.minimum(fn / tp, 2.0),
     "in a maximum": lambda tp, fp, fn, tn: np.maximum(-fn / tp, -2.0),
     "twice": lambda tp, fp, fn, tn: 1 / (1 / tp) + fn,
+    "in a branch that is not taken": lambda tp, fp, fn, tn: np.where(
+        tp >= 0, fn, fp / tp
+    ),
+    "in a comparison": lambda tp, fp, fn, tn: np.where(fp / tp >= fn, 1.0, 2.0),
+    "in a growth": lambda tp, fp, fn, tn: np.exp(-1 / tp) + np.tanh(fn / tp),
     "zero by zero": lambda tp, fp, fn, tn: tp / tp,
     "a root": lambda tp, fp, fn, tn: np.sqrt(tp - fp),
     "a root behind a factor 0": lambda tp, fp, fn, tn: 0.0 * np.sqrt(tp - fp) + fn,

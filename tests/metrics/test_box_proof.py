@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
+from bestcut._errors import NotFollowedError
 from bestcut.metrics import from_counts, from_expression, from_rates, from_uvp, get
-from bestcut.metrics._box_proof import Search, bounds_in, proved_by_boxes
+from bestcut.metrics._box_proof import Search, proved_by_boxes, utility_in
+from bestcut.metrics._enclosure import MOVE
+from bestcut.metrics._interval import spread
 from bestcut.metrics._monotone import _MOST_BOXES
 from bestcut.metrics._moves import KINDS, MORE_AGREEMENT, MORE_TP, utility_at
-from bestcut.metrics._traced import Boxes
 from groups import slow
 from metrics.known import FORMULAS, falls, random_metric
 
@@ -56,6 +58,7 @@ def test_boxes_never_contradict_the_lattice(moves, count):
 def test_bounds_hold_every_value_and_every_step():
     rng = np.random.default_rng(3)
     n, count = 60.0, 200
+    bounded = 0
     for _ in range(40):
         metric = random_metric(rng)
         move = (*MORE_TP, *MORE_AGREEMENT)[rng.integers(5)]
@@ -65,11 +68,29 @@ def test_bounds_hold_every_value_and_every_step():
         room = rng.integers(0, 4, (2, 4, cells.shape[1]))
         lo, hi = np.maximum(cells - room[0], 0), cells + room[1]
         lo, hi = np.minimum(lo, cells + step), np.maximum(hi, cells + step)
-        found = bounds_in(metric, Boxes(lo, hi, n, move))
+        found = utility_in(Search(metric, n, move, 0), lo, hi)
+        (low, high), (least, most) = (
+            spread(x, cells.shape[1:]) for x in (found.value, found.slope(MOVE))
+        )
         here, there = (utility_at(metric, cells + x, n) for x in (0, step))
         slack = 1e-12 * (1 + np.abs(here) + np.abs(there))
         for value in (here, there):
-            inside = (found.low - slack <= value) & (value <= found.high + slack)
-            assert np.all(inside | ~found.known), metric.name
-        rises = there - here >= found.slope - slack
-        assert np.all(rises | ~found.finite), metric.name
+            assert np.all((low - slack <= value) & (value <= high + slack)), metric.name
+        rise = there - here
+        assert np.all((least - slack <= rise) & (rise <= most + slack)), metric.name
+        bounded += np.mean(np.isfinite(least))
+    assert bounded > 20
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        lambda tp, fp, fn, tn: tp + np.tanh(tp * 1e200 * (fp * 1e200)),
+        lambda tp, fp, fn, tn: tp + 0.0 * np.exp(fp * 1e3),
+    ],
+    ids=["infinity", "zero times infinity"],
+)
+def test_nothing_is_claimed_beyond_the_largest_float(formula):
+    metric = from_counts(formula, zero_division=5e4)
+    with pytest.raises(NotFollowedError):
+        is_proved(metric, 10**4, MORE_TP)

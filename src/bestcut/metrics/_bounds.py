@@ -13,8 +13,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache, reduce
+from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -24,17 +23,15 @@ from bestcut._errors import NotFollowedError
 from bestcut._types import EPS, FloatArray
 from bestcut.metrics._base import Metric, remembered
 from bestcut.metrics._enclosure import (
-    FIRST,
-    SECOND,
+    MOVE,
     Enclosure,
     Form,
-    Risks,
     as_enclosure,
-    noted_risks,
 )
 from bestcut.metrics._families import CustomMetric
 from bestcut.metrics._following import followed, formula_of
 from bestcut.metrics._interval import ANYTHING, Interval, spread
+from bestcut.metrics._moves import Move
 
 _TP, _N_PRED, _N_POS, _N = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)
 _FP, _FN, _TN = (-1, 1, 0, 0), (-1, 0, 1, 0), (1, -1, -1, 1)
@@ -54,15 +51,35 @@ class Box(NamedTuple):
     tn: Interval
 
 
+def box_of_cells(low: FloatArray, high: FloatArray, n: float) -> Box:
+    """Return the boxes between smallest and largest cells, which sum to n."""
+    tp, fp, fn, tn = map(Interval, low, high)
+    n_pred, n_pos = (
+        Interval(
+            np.maximum(tp.lo + x.lo, n - y.hi - tn.hi),
+            np.minimum(tp.hi + x.hi, n - y.lo - tn.lo),
+        )
+        for x, y in ((fp, fn), (fn, fp))
+    )
+    return Box(tp, n_pred, n_pos, fp, fn, tn)
+
+
 def enclosed(
-    metric: Metric, box: Box, n: float, *, slopes: bool = True
+    metric: Metric,
+    box: Box,
+    n: float,
+    *,
+    slopes: bool = True,
+    move: Move | None = None,
 ) -> Enclosure | None:
     """Return bounds on a metric over boxes of counts; None if it cannot be followed.
 
-    Without `slopes` only its value is bounded, which takes a fraction of the time.
+    Without `slopes` only its value is bounded, which takes a fraction of the time. With
+    a `move` between cells, the only slope is the one along it, called `MOVE`, and a
+    formula is not followed beyond the largest float.
     """
     one = Interval(1.0, 1.0)
-    tn, rest, negatives = box.tn, n - box.n_pred.hi, n - box.n_pos.hi
+    rest, negatives = n - box.n_pred.hi, n - box.n_pos.hi
     known = {
         _TP: box.tp,
         _N_PRED: box.n_pred,
@@ -70,7 +87,7 @@ def enclosed(
         _N: Interval(np.float64(n), np.float64(n)),
         _FP: box.fp,
         _FN: box.fn,
-        _TN: tn,
+        _TN: box.tn,
         (0, -1, 0, 1): Interval(rest, n - box.n_pred.lo),
         (0, 0, -1, 1): Interval(negatives, n - box.n_pos.lo),
     }
@@ -80,51 +97,38 @@ def enclosed(
         _FN: {"1": -one, "b": one},
         _TN: {"0": -one, "b": -one},
     }
+    if move is not None:
+        along = (Interval(float(step), float(step)) for step in move)
+        steps = {form: {MOVE: step} for form, step in zip(steps, along, strict=True)}
     cells = [
         Enclosure(known[form], step if slopes else {}, form, known)
         for form, step in steps.items()
     ]
-    formula = formula_of(metric)
     try:
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            if isinstance(metric, CustomMetric):
-                return _with_zero_division(formula, cells, metric.zero_division)
-            found: Enclosure = followed(formula, as_enclosure, *cells)
-            return found
+        with np.errstate(
+            over="ignore" if move is None else "raise",
+            invalid="ignore",
+            divide="ignore",
+        ):
+            found: Enclosure = followed(formula_of(metric), as_enclosure, *cells)
     except NotFollowedError:
         return None
-
-
-def _with_zero_division(
-    formula: Callable[..., Any], cells: list[Any], zero_division: float | None
-) -> Enclosure:
-    """Follow a callable that leaves it to `zero_division` what is no number."""
-    with noted_risks() as risks:
-        found: Enclosure = followed(
-            formula,
-            lambda x: _with_risks(as_enclosure(x), risks, zero_division),
-            *cells,
-        )
+    if isinstance(metric, CustomMetric):  # the others see to it themselves
+        undefined = None if metric.form == "rates" else metric.zero_division
+        return _with_zero_division(found, undefined)
     return found
 
 
-def _with_risks(found: Enclosure, risks: Risks, undefined: float | None) -> Enclosure:
-    """Return what a callable is, where it may be no number and be replaced.
-
-    A division by 0 may hide behind a factor 0 or in the branch that is not taken.
-    """
-    if not any(np.any(mask) for mask in risks.maybe):
+def _with_zero_division(found: Enclosure, undefined: float | None) -> Enclosure:
+    """Return what a callable is, with `undefined` in the place of what is no number."""
+    if found.risk is None:
         return found
-    surely = reduce(np.logical_or, risks.surely)
-    maybe = reduce(np.logical_or, risks.maybe)
-    value = found.value
+    (surely, maybe), value = found.risk, found.value
     if undefined is not None:
-        value = value.hull(Interval(undefined, undefined)).chosen(surely, value)
-    value = ANYTHING.chosen(maybe & ~surely, value)
-    slopes = {
-        name: ANYTHING.chosen(maybe, found.slope(name)) for name in (*FIRST, *SECOND)
-    }
-    return Enclosure(value, slopes)
+        instead = Interval(undefined, undefined)
+        value = instead.chosen(surely, value.hull(instead).chosen(maybe, value))
+    jumps = {name: ANYTHING.chosen(maybe, x) for name, x in found.slopes.items()}
+    return Enclosure(value, jumps)
 
 
 def rounding_at(metric: Metric, tp: Any, fp: Any, fn: Any, tn: Any) -> FloatArray:
@@ -170,18 +174,11 @@ def _bound_by_boxes(metric: Metric, n: int) -> float:
         high = np.minimum(high, n - (low.sum(axis=0) - low))
         low = np.maximum(low, n - (high.sum(axis=0) - high))
     possible = (low <= high).all(axis=0) & (low.sum(axis=0) <= n)
-    tp, fp, fn, tn = map(Interval, low[:, possible], high[:, possible])
-    n_pred, n_pos = (
-        Interval(
-            np.maximum(tp.lo + x.lo, n - y.hi - tn.hi),
-            np.minimum(tp.hi + x.hi, n - y.lo - tn.lo),
-        )
-        for x, y in ((fp, fn), (fn, fp))
-    )
-    found = enclosed(metric, Box(tp, n_pred, n_pos, fp, fn, tn), float(n))
+    box = box_of_cells(low[:, possible], high[:, possible], float(n))
+    found = enclosed(metric, box, float(n), slopes=False)
     if found is None:
         return float("inf")
-    return float(max(np.max(np.abs(x)) for x in spread(found.value, tp.lo.shape)))
+    return float(max(np.max(np.abs(x)) for x in spread(found.value, box.tp.lo.shape)))
 
 
 def largest_score(metric: Metric, n: int) -> float:

@@ -13,52 +13,17 @@ References
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from bestcut._errors import NotFollowedError
 from bestcut._types import FloatArray
 from bestcut.metrics._base import Metric
-from bestcut.metrics._families import CustomMetric
-from bestcut.metrics._following import followed, formula_of
-from bestcut.metrics._interval import Interval
+from bestcut.metrics._bounds import box_of_cells, enclosed
+from bestcut.metrics._enclosure import MOVE, Enclosure
+from bestcut.metrics._interval import spread
 from bestcut.metrics._moves import ROUNDING, Kind, Move, least_cells, utility_at
-from bestcut.metrics._traced import MOVE, Boxes, Traced, traced
-
-
-class Found(NamedTuple):
-    """Bounds on the utility and on its slope along the move, in every box."""
-
-    low: FloatArray
-    high: FloatArray
-    slope: FloatArray
-    finite: Any
-    known: Any
-
-
-def bounds_in(metric: Metric, boxes: Boxes) -> Found:
-    """Return bounds; the value of a score that is no number is `zero_division`."""
-    form = np.eye(4, 5, dtype=int).tolist()
-    cells: list[Any] = [
-        Traced(boxes, boxes.enclosure(tuple(x)), form=tuple(x), linear=True)
-        for x in form
-    ]
-    with np.errstate(all="ignore"):
-        score: Traced = followed(formula_of(metric), partial(traced, boxes), *cells)
-    instead = None
-    if isinstance(metric, CustomMetric) and metric.form != "rates":
-        instead = metric.zero_division
-    value, known = score.inner.value, score.finite
-    if instead is not None:
-        value = Interval(instead, instead).chosen(score.broken, value)
-        known = known | score.broken
-    slope = score.inner.slope(MOVE)
-    if not metric.greater_is_better:
-        value, slope = -value, -slope
-    size = (boxes.lo.shape[1],)
-    ends = (value.lo, value.hi, slope.lo, score.finite, known)
-    return Found(*(np.broadcast_to(x, size) for x in ends))
 
 
 class Search(NamedTuple):
@@ -138,19 +103,25 @@ def _proved_on_boxes(
     search: Search, lo: FloatArray, hi: FloatArray, noise: float
 ) -> Any:
     """Say on which boxes the slope, or else the values, show that nothing falls."""
-    metric, n, move, _ = search
-    step = np.array(move, dtype=np.float64)[:, None]
-    around = Boxes(lo + np.minimum(step, 0), hi + np.maximum(step, 0), n, move)
-    found = bounds_in(metric, around)
-    proved = np.array(found.finite & (found.slope >= -noise))
+    step = np.array(search.move, dtype=np.float64)[:, None]
+    around = utility_in(search, lo + np.minimum(step, 0), hi + np.maximum(step, 0))
+    proved = np.array(spread(around.slope(MOVE), lo.shape[1:])[0] >= -noise)
     rest = np.flatnonzero(~proved)
     if rest.size:
         lo, hi = lo[:, rest], hi[:, rest]
-        before = bounds_in(metric, Boxes(lo, hi, n, move))
-        after = bounds_in(metric, Boxes(lo + step, hi + step, n, move))
-        known = before.known & after.known
-        proved[rest] = known & (after.low - before.high >= -noise)
+        before, after = (utility_in(search, lo + x, hi + x) for x in (0.0, step))
+        gain = after.value.plus(-before.value)
+        proved[rest] = spread(gain, lo.shape[1:])[0] >= -noise
     return proved
+
+
+def utility_in(search: Search, lo: FloatArray, hi: FloatArray) -> Enclosure:
+    """Return bounds on the utility in boxes, and on its slope along the move."""
+    metric, n, move, _ = search
+    found = enclosed(metric, box_of_cells(lo, hi, n), n, move=move)
+    if found is None:
+        raise NotFollowedError
+    return found if metric.greater_is_better else np.negative(found)
 
 
 def _shrunk(

@@ -13,7 +13,7 @@ Derivatives are along four directions, all with n fixed:
 - ``a``: a predicted positive turns positive (tp + 1, n_pos + 1);
 - ``b``: a predicted negative turns positive (n_pos + 1);
 
-and the second derivatives ``00``, ``01``, ``11``.
+and the second derivatives ``00``, ``01``, ``11``; or along one ``move`` between cells.
 
 References
 ----------
@@ -23,9 +23,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,16 +34,48 @@ from bestcut.metrics._interval import ANYTHING, ZERO, Interval, outward, sorted_
 
 FIRST = ("0", "1", "a", "b")
 SECOND = ("00", "01", "11")
+MOVE = "move"
 _WHOLE_POWERS = 16  # that are multiplied out
 _ULPS = 8.0  # units in the last place that NumPy's functions are good to, and more
 _PAIRS = (("0", "0"), ("0", "1"), ("1", "1"))
+_GRADUAL = (*FIRST, MOVE)  # which a kink does not make jump
 
 # Coefficients of tp, n_pred, n_pos and n.
 Form = tuple[int, int, int, int]
 
 
 class IntervalTruth(Truth):
-    """Whether something holds everywhere in a box, and whether it may hold."""
+    """Whether something holds everywhere in a box, and whether it may hold.
+
+    Attributes
+    ----------
+    along : tuple of str
+        The derivatives of a choice that have no bound where this is open.
+    """
+
+    along: tuple[str, ...] = ()
+
+    def negated(self) -> IntervalTruth:
+        """Return whether it does not hold."""
+        return _truth(~self.maybe, ~self.surely, self.along)
+
+    def and_also(self, other: Any) -> IntervalTruth:
+        """Return whether both hold."""
+        both = super().and_also(other)
+        return _truth(both.surely, both.maybe, self.along or other.along)
+
+
+def _truth(surely: Any, maybe: Any, along: tuple[str, ...]) -> IntervalTruth:
+    out = IntervalTruth(surely, maybe)
+    out.along = along
+    return out
+
+
+class Risk(NamedTuple):
+    """Where something is no finite number surely, or perhaps, as masks of boxes."""
+
+    surely: Any
+    maybe: Any
 
 
 class Enclosure(FollowsNumPy):
@@ -53,7 +83,9 @@ class Enclosure(FollowsNumPy):
 
     Derivatives that are 0 are left out of `slopes`. A sum or difference of counts knows
     its `form`, and what is `known` of such forms: so TP + FP is the number of predicted
-    positives again, and not a sum of two unknowns.
+    positives again, and not a sum of two unknowns. The `risk` says where this is no
+    finite number, because of a division by 0 or a root of a negative number; without
+    one it is finite everywhere. Bounds are about finite numbers only.
     """
 
     def __init__(
@@ -62,9 +94,12 @@ class Enclosure(FollowsNumPy):
         slopes: dict[str, Interval],
         form: Form | None = None,
         known: dict[Form, Interval] | None = None,
+        *,
+        risk: Risk | None = None,
     ) -> None:
         self.value, self.slopes = value, slopes
         self.form, self.known = form, known
+        self.risk = risk
 
     def slope(self, direction: str) -> Interval:
         """Return the interval of a derivative."""
@@ -78,8 +113,8 @@ def as_enclosure(x: Any) -> Enclosure:
     if isinstance(x, Truth):  # 1 where it holds, 0 where not
         unsure = x.maybe & ~x.surely
         value = Interval(x.surely.astype(np.float64), x.maybe.astype(np.float64))
-        jump = ANYTHING.chosen(unsure, ZERO)
-        return Enclosure(value, dict.fromkeys((*FIRST, *SECOND), jump))
+        along = x.along if isinstance(x, IntervalTruth) else ()
+        return Enclosure(value, dict.fromkeys(along, ANYTHING.chosen(unsure, ZERO)))
     number = np.asarray(x, dtype=np.float64)
     return Enclosure(Interval(number, number), {})
 
@@ -94,12 +129,35 @@ def _combined(*terms: tuple[dict[str, Interval], Interval | None]) -> dict[str, 
     return out
 
 
+def _either(one: Risk | None, other: Risk | None) -> Risk | None:
+    """Return the risk of what needs two numbers."""
+    if one is None or other is None:
+        return one or other
+    return Risk(one.surely | other.surely, one.maybe | other.maybe)
+
+
+def _with_risk(x: Enclosure, surely: Any, maybe: Any) -> Enclosure:
+    """Return the same with one more risk."""
+    if not np.any(maybe):
+        return x
+    risk = _either(x.risk, Risk(surely, maybe))
+    return Enclosure(x.value, x.slopes, x.form, x.known, risk=risk)
+
+
+def _perhaps_finite(x: Enclosure) -> Enclosure:
+    """Return the same for a function that may make a number of what is infinite."""
+    if x.risk is None:
+        return x
+    risk = Risk(np.zeros_like(x.risk.surely), x.risk.maybe)
+    return Enclosure(x.value, x.slopes, x.form, x.known, risk=risk)
+
+
 def _add(x: Any, y: Any) -> Enclosure:
     x, y = as_enclosure(x), as_enclosure(y)
     value = x.value.plus(y.value)
     slopes = _combined((x.slopes, None), (y.slopes, None))
     if x.form is None or y.form is None:
-        return Enclosure(value, slopes)
+        return Enclosure(value, slopes, risk=_either(x.risk, y.risk))
     form = tuple(a + b for a, b in zip(x.form, y.form, strict=True))
     return Enclosure(x.known.get(form, value), slopes, form, x.known)
 
@@ -108,7 +166,7 @@ def _negative(x: Any) -> Enclosure:
     x = as_enclosure(x)
     form = None if x.form is None else tuple(-a for a in x.form)
     slopes = {name: -slope for name, slope in x.slopes.items()}
-    return Enclosure(-x.value, slopes, form, x.known)
+    return Enclosure(-x.value, slopes, form, x.known, risk=x.risk)
 
 
 def _subtract(x: Any, y: Any) -> Enclosure:
@@ -135,7 +193,7 @@ def _multiply(x: Any, y: Any) -> Enclosure:
     value = x.value.times(y.value)
     if x is y:
         value = Interval(np.maximum(value.lo, 0.0), value.hi)
-    return Enclosure(value, slopes)
+    return Enclosure(value, slopes, risk=_either(x.risk, y.risk))
 
 
 def _through(
@@ -144,44 +202,14 @@ def _through(
     """Return phi(x) from what phi, phi' and phi'' are on the interval of x."""
     half = Interval(0.5, 0.5)  # _mixed counts x_i x_j twice
     mixed = _combined((_mixed(x, x), half))
-    return Enclosure(value, _combined((x.slopes, slope), (mixed, bend)))
-
-
-class Risks(NamedTuple):
-    """Where a formula is no number surely, or perhaps, as masks over the boxes."""
-
-    surely: list[Any]
-    maybe: list[Any]
-
-
-# Of what is followed now, in this thread; None where the metric itself sees to it that
-# nothing is divided by 0.
-_RISKS: ContextVar[Risks | None] = ContextVar("risks", default=None)
-
-
-@contextmanager
-def noted_risks() -> Iterator[Risks]:
-    """Collect the risks of what is followed meanwhile."""
-    risks = Risks([], [])
-    token = _RISKS.set(risks)
-    try:
-        yield risks
-    finally:
-        _RISKS.reset(token)
-
-
-def _note_risk(surely: Any, maybe: Any) -> None:
-    risks = _RISKS.get()
-    if risks is not None:
-        risks.surely.append(surely)
-        risks.maybe.append(maybe)
+    slopes = _combined((x.slopes, slope), (mixed, bend))
+    return Enclosure(value, slopes, risk=x.risk)
 
 
 def _reciprocal(x: Any) -> Enclosure:
-    x = as_enclosure(x)
+    x = _as_divisor(x)
     lo, hi = x.value
-    _note_risk((lo == 0) & (hi == 0), (lo <= 0) & (hi >= 0))
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         first, last = 1.0 / lo, 1.0 / hi
         crossed = ~((lo > 0) | (hi < 0))
         value, slope, bend = (
@@ -191,25 +219,32 @@ def _reciprocal(x: Any) -> Enclosure:
     return _through(x, value, slope, bend)
 
 
+def _as_divisor(x: Any) -> Enclosure:
+    """Return an enclosure with the risk of dividing by it."""
+    x = _perhaps_finite(as_enclosure(x))
+    lo, hi = x.value
+    return _with_risk(x, (lo == 0) & (hi == 0), (lo <= 0) & (hi >= 0))
+
+
 def _divide(x: Any, y: Any) -> Enclosure:
     """Return r = x / y, with r' = (x' - r y') / y.
 
     So r, of which more may be known than its two parts tell, stands for both of them.
     """
-    x, y = as_enclosure(x), as_enclosure(y)
+    x, y = as_enclosure(x), _as_divisor(y)
     lo, hi = y.value
-    _note_risk((lo == 0) & (hi == 0), (lo <= 0) & (hi >= 0))
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         inverse = sorted_ends(1.0 / lo, 1.0 / hi)
     inverse = ANYTHING.chosen(~((lo > 0) | (hi < 0)), inverse)
     value = _as_share(x, y, x.value.times(inverse))
     rising = _combined((x.slopes, None), (_negative(y).slopes, value))
-    slopes = {i: rising[i].times(inverse) for i in FIRST if i in rising}
+    slopes = {i: rising[i].times(inverse) for i in _GRADUAL if i in rising}
     twice = _mixed(Enclosure(value, slopes), _negative(y))
     bends = _combined(
         ({i: rising[i] for i in SECOND if i in rising}, None), (twice, None)
     )
-    return Enclosure(value, slopes | _combined((bends, inverse)))
+    slopes |= _combined((bends, inverse))
+    return Enclosure(value, slopes, risk=_either(x.risk, y.risk))
 
 
 def _as_share(x: Enclosure, y: Enclosure, value: Interval) -> Interval:
@@ -234,12 +269,12 @@ def _as_share(x: Enclosure, y: Enclosure, value: Interval) -> Interval:
 
 def _raised(x: Enclosure, p: float) -> Enclosure:
     """Return x^p for an x that is nowhere negative, whatever its interval says."""
-    _note_risk(x.value.hi < 0, x.value.lo < 0)
     if p < 0:
-        _note_risk(x.value.hi == 0, x.value.lo <= 0)
+        x = _as_divisor(x)
+    x = _with_risk(x, x.value.hi < 0, x.value.lo < 0)
     lo, hi = np.maximum(x.value.lo, 0.0), np.maximum(x.value.hi, 0.0)
     units = 8.0 if 2 * p == int(2 * p) else 64.0  # p - 1 and p - 2 round, too
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         value, slope, bend = (
             sorted_ends(c * lo**q, c * hi**q, units) if c else ZERO
             for c, q in ((1.0, p), (p, p - 1), (p * (p - 1), p - 2))
@@ -270,16 +305,14 @@ def _power(x: Any, p: Any) -> Enclosure:
 
 
 def _exp(x: Any) -> Enclosure:
-    x = as_enclosure(x)
-    with np.errstate(over="ignore"):
-        value = sorted_ends(np.exp(x.value.lo), np.exp(x.value.hi), _ULPS)
+    x = _perhaps_finite(as_enclosure(x))
+    value = sorted_ends(np.exp(x.value.lo), np.exp(x.value.hi), _ULPS)
     return _through(x, value, value, value)
 
 
 def _expm1(x: Any) -> Enclosure:
-    x = as_enclosure(x)
-    with np.errstate(over="ignore"):
-        ends = np.expm1(x.value.lo), np.expm1(x.value.hi)
+    x = _perhaps_finite(as_enclosure(x))
+    ends = np.expm1(x.value.lo), np.expm1(x.value.hi)
     slope = _exp(x).value
     return _through(x, sorted_ends(*ends, _ULPS), slope, slope)
 
@@ -299,9 +332,9 @@ def _logarithm(x: Enclosure, ufunc: np.ufunc, base: Interval) -> Enclosure:
 
     It is a number where the base is positive; elsewhere there is no bound from below.
     """
-    _note_risk(base.hi <= 0, base.lo <= 0)
     open_end = base.lo <= 0
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+    x = _with_risk(x, base.hi <= 0, open_end)
+    with np.errstate(divide="ignore", invalid="ignore"):
         value = sorted_ends(ufunc(x.value.lo), ufunc(x.value.hi), _ULPS)
         slope = sorted_ends(1.0 / base.lo, 1.0 / base.hi)
         bend = sorted_ends(-1.0 / base.lo**2, -1.0 / base.hi**2)
@@ -316,7 +349,7 @@ def _logarithm(x: Enclosure, ufunc: np.ufunc, base: Interval) -> Enclosure:
 
 def _tanh(x: Any) -> Enclosure:
     """With t = tanh(x), the derivatives are 1 - t² and -2 t (1 - t²)."""
-    x = as_enclosure(x)
+    x = _perhaps_finite(as_enclosure(x))
     value = sorted_ends(np.tanh(x.value.lo), np.tanh(x.value.hi), _ULPS)
     square = value.times(value)
     rest = Interval(1.0, 1.0).plus(-Interval(np.maximum(square.lo, 0.0), square.hi))
@@ -334,19 +367,32 @@ def _smaller(x: Any, y: Any) -> Enclosure:
     return _negative(_larger(_negative(x), _negative(y)))
 
 
+def _compared(
+    x: Any, y: Any, holds: Callable[[Any, Any], tuple[Any, Any]]
+) -> IntervalTruth:
+    """Say whether something holds of x - y; what is no number compares as it likes."""
+    gap = _subtract(x, y)
+    surely, maybe = holds(*gap.value)
+    if gap.risk is not None:
+        surely, maybe = surely & ~gap.risk.maybe, maybe | gap.risk.maybe
+    # What does not change along a derivative makes no choice jump along it, but then
+    # all are made, or that of the move alone, or none.
+    every = (MOVE,) if MOVE in gap.slopes else (*FIRST, *SECOND)
+    return _truth(surely, maybe, every if gap.slopes else ())
+
+
 def _greater_equal(x: Any, y: Any) -> IntervalTruth:
-    lo, hi = _subtract(x, y).value
-    return IntervalTruth(lo >= 0, hi >= 0)
+    return _compared(x, y, lambda lo, hi: (lo >= 0, hi >= 0))
 
 
 def _greater(x: Any, y: Any) -> IntervalTruth:
-    lo, hi = _subtract(x, y).value
-    return IntervalTruth(lo > 0, hi > 0)
+    return _compared(x, y, lambda lo, hi: (lo > 0, hi > 0))
 
 
 def _equal(x: Any, y: Any) -> IntervalTruth:
-    lo, hi = _subtract(x, y).value
-    return IntervalTruth((lo == 0) & (hi == 0), (lo <= 0) & (hi >= 0))
+    return _compared(
+        x, y, lambda lo, hi: ((lo == 0) & (hi == 0), (lo <= 0) & (hi >= 0))
+    )
 
 
 def _where(condition: Any, x: Any, y: Any, *, kink: bool = False) -> Enclosure:
@@ -360,12 +406,26 @@ def _where(condition: Any, x: Any, y: Any, *, kink: bool = False) -> Enclosure:
     value = choose(x.value, y.value, x.value.hull(y.value))
     if kink:  # the maximum of the two
         value = Interval(np.maximum(x.value.lo, y.value.lo), value.hi)
+    along = condition.along if isinstance(condition, IntervalTruth) else ()
     slopes = {}
-    for name in x.slopes.keys() | y.slopes.keys() | {*FIRST, *SECOND}:
+    for name in x.slopes.keys() | y.slopes.keys() | set(along):
         one, other = x.slope(name), y.slope(name)
-        gradual = kink and name in FIRST
+        gradual = kink and name in _GRADUAL
         slopes[name] = choose(one, other, one.hull(other) if gradual else ANYTHING)
-    return Enclosure(value, slopes)
+    return Enclosure(value, slopes, risk=_risk_of_choice(yes, no, x, y))
+
+
+def _risk_of_choice(yes: Any, no: Any, x: Enclosure, y: Enclosure) -> Risk | None:
+    """Return where a choice is no number: where what is chosen, or may be, is none."""
+    if x.risk is None and y.risk is None:
+        return None
+    one, other = (z.risk or Risk(np.False_, np.False_) for z in (x, y))
+    return Risk(
+        np.where(
+            yes, one.surely, np.where(no, other.surely, one.surely & other.surely)
+        ),
+        np.where(yes, one.maybe, np.where(no, other.maybe, one.maybe | other.maybe)),
+    )
 
 
 Enclosure.rules = IntervalTruth.rules = Operations(
