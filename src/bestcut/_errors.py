@@ -1677,9 +1677,9 @@ def cannot_split_again(cv: Any) -> ValueError:
 def tested_twice(row: int, times: int) -> ValueError:
     """Return the refusal of folds that test a row more than once."""
     return ValueError(
-        "`cv` must test every row at most once with calibration='posterior', because "
-        "the calibration would be overconfident if a row counted several times; row "
-        f"{row} is tested {times} times. Pass a number of folds."
+        "`cv` must test every row at most once with ensemble=False, because the "
+        "calibration would be overconfident if a row counted several times; row "
+        f"{row} is tested {times} times. Pass a number of folds, or ensemble=True."
     )
 
 
@@ -1727,12 +1727,19 @@ def no_score_threshold() -> AttributeError:
     )
 
 
-def no_score_of_several_models(calibration: str) -> AttributeError:
-    """Return the refusal of a threshold on the scores of several models."""
+def several_models(name: str, n_models: int) -> AttributeError:
+    """Return the refusal of what only one model has."""
     return AttributeError(
-        "there is no `score_threshold_`, because the probabilities of several models "
-        f"are averaged with calibration={calibration!r}. `threshold_` is the threshold "
-        "on their mean, `predict_proba`; with calibration='posterior' one model serves."
+        f"there is no `{name}`, because {n_models} models are averaged. Pass "
+        "ensemble=False for one model of all rows."
+    )
+
+
+def one_model_only(given: str) -> ValueError:
+    """Return the refusal of an ensemble where there is one model."""
+    return ValueError(
+        f"`ensemble` is True, but there is only one model with {given}. Leave "
+        "`ensemble` out, or pass False."
     )
 
 

@@ -64,6 +64,15 @@ def posterior(inner, metric="f1", **options):
     return batch(inner, metric, **options)
 
 
+def one_model(inner, metric="f1", **options):
+    """Calibrate a model of all rows, with the scores of the models of the folds."""
+    return posterior(inner, metric, **{"ensemble": False, **options})
+
+
+def one_model_fixed(inner, metric="f1", **options):
+    return one_model(inner, metric, scope="fixed", **options)
+
+
 def posterior_fixed(inner, metric="f1", **options):
     return posterior(inner, metric, scope="fixed", **options)
 
@@ -94,19 +103,31 @@ each_way = pytest.mark.parametrize(
         fixed,
         posterior,
         pytest.param(posterior_fixed, marks=pytest.mark.slow),
+        pytest.param(one_model_fixed, marks=pytest.mark.slow),
         holdout,
         folds,
     ],
 )
 each_way_of_classes = pytest.mark.parametrize(
     "make",
-    [batch, fixed, posterior, pytest.param(posterior_fixed, marks=pytest.mark.slow)],
+    [
+        batch,
+        fixed,
+        posterior,
+        pytest.param(posterior_fixed, marks=pytest.mark.slow),
+        pytest.param(one_model_fixed, marks=pytest.mark.slow),
+    ],
 )
 
 
 def keeps_probabilities(make):
     """Return whether predict_proba is that of the inner model, fitted on all rows."""
     return make in (batch, fixed, folds)
+
+
+def fits_all_rows(make):
+    """Return whether there is one model, fitted on all rows."""
+    return make in (batch, fixed, one_model_fixed, folds)
 
 
 def lift(tp, fp, fn, tn):

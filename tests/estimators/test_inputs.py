@@ -29,6 +29,7 @@ from estimators.known import (
     batch,
     each_frame,
     each_way,
+    fits_all_rows,
     folds,
     holdout,
     posterior,
@@ -273,7 +274,7 @@ def test_sample_weight_reaches_the_inner_model(make, wrap):
     assert not np.array_equal(model.predict_proba(X), plain.predict_proba(X))
     same = weighted_probabilities(make)
     np.testing.assert_array_equal(model.predict_proba(X), same)
-    if make is not holdout:
+    if fits_all_rows(make):
         inner = GaussianNB().fit(X, Y, sample_weight=WEIGHT)
         np.testing.assert_array_equal(
             model.estimator_.predict_proba(X), inner.predict_proba(X)
@@ -303,7 +304,8 @@ def test_what_has_one_entry_per_row_is_cut_and_the_rest_is_passed_on(make):
     }
     per_row = {"margin": np.arange(Y.size), "codes": list(range(Y.size))}
     model = make(Curious()).fit(X, Y, **rest, **per_row)
-    given = model.estimator_.given_
+    models = getattr(model, "estimators_", None) or [model.estimator_]
+    given = models[0].given_
     for name, value in rest.items():
         assert given[name] is value
     assert len(given["margin"]) == len(given["codes"]) == given["n"]
@@ -314,7 +316,7 @@ def test_what_has_one_entry_per_row_is_cut_and_the_rest_is_passed_on(make):
 def test_weights_of_a_step_of_an_inner_pipeline(make):
     inner = make_pipeline(StandardScaler(), GaussianNB())
     model = make(inner).fit(X, Y, gaussiannb__sample_weight=WEIGHT)
-    if make is not holdout:
+    if fits_all_rows(make):
         direct = clone(inner).fit(X, Y, gaussiannb__sample_weight=WEIGHT)
         np.testing.assert_array_equal(
             model.estimator_.predict_proba(X), direct.predict_proba(X)

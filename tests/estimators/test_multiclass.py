@@ -32,6 +32,8 @@ from estimators.known import (
     batch,
     each_way_of_classes as each_way,
     fixed,
+    one_model,
+    one_model_fixed,
     posterior,
     posterior_fixed,
     without_order,
@@ -298,7 +300,7 @@ INNER = {
 def test_a_posterior_calibrates_each_class_against_the_rest(kind, name):
     inner, method = INNER[kind]
     X, y = DATA[name]
-    model = posterior(inner, random_state=5).fit(X[TRAIN], y[TRAIN])
+    model = one_model(inner, random_state=5).fit(X[TRAIN], y[TRAIN])
     out, new = by_hand(inner, X[TRAIN], y[TRAIN], X[TEST], method, seed=5)
     assert len(model.calibration_) == 3
     np.testing.assert_allclose(model.predict_proba(X[TEST]), new, rtol=1e-12)
@@ -306,7 +308,7 @@ def test_a_posterior_calibrates_each_class_against_the_rest(kind, name):
     expected = multiclass.decide(p)
     np.testing.assert_array_equal(model.predict(X[TEST]), expected.labels)
     np.testing.assert_array_equal(np.log(p), model.predict_log_proba(X[TEST]))
-    fixed_model = posterior_fixed(inner, random_state=5).fit(X[TRAIN], y[TRAIN])
+    fixed_model = one_model_fixed(inner, random_state=5).fit(X[TRAIN], y[TRAIN])
     # A rule repeats the decision but for rows that are all but indifferent.
     own = multiclass.expected_score(out, fixed_model.rule_(out))
     lost = multiclass.decide(out).expected_score - own

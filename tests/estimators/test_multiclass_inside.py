@@ -32,6 +32,7 @@ from estimators.known import (
     KINDS as Y,
     batch,
     each_way_of_classes as each_way,
+    fits_all_rows,
     posterior,
     posterior_fixed,
 )
@@ -46,10 +47,11 @@ def test_weights_reach_the_inner_model(make):
     weight = np.where(np.arange(90) % 4, 0.5, 3.0)
     model = make(GaussianNB()).fit(X[TRAIN], Y[TRAIN], sample_weight=weight)
     plain = make(GaussianNB()).fit(X[TRAIN], Y[TRAIN])
-    inner = GaussianNB().fit(X[TRAIN], Y[TRAIN], sample_weight=weight)
-    np.testing.assert_array_equal(
-        model.estimator_.predict_proba(X), inner.predict_proba(X)
-    )
+    if fits_all_rows(make):
+        inner = GaussianNB().fit(X[TRAIN], Y[TRAIN], sample_weight=weight)
+        np.testing.assert_array_equal(
+            model.estimator_.predict_proba(X), inner.predict_proba(X)
+        )
     assert not np.array_equal(model.predict_proba(X), plain.predict_proba(X))
     with config_context(enable_metadata_routing=True):
         asking = make(GaussianNB().set_fit_request(sample_weight=True))

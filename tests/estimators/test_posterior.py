@@ -1,4 +1,7 @@
-"""calibration="posterior": out-of-fold scores calibrate, with the doubt they leave."""
+"""calibration="posterior" with one model, calibrated by out-of-fold scores.
+
+What the models of the folds do together is in `test_ensemble.py`.
+"""
 
 import re
 
@@ -23,7 +26,13 @@ from sklearn.tree import DecisionTreeClassifier
 import bestcut
 from bestcut.estimators import ExpectedMetricClassifier
 from bestcut.goals import ProbAtLeast, Quantile
-from estimators.known import KnownModel, X, Y, posterior, posterior_fixed
+from estimators.known import (
+    KnownModel,
+    X,
+    Y,
+    one_model as posterior,
+    one_model_fixed as posterior_fixed,
+)
 
 TRAIN, TEST = slice(0, 160), slice(160, None)
 SURE = bestcut.goals.Certain(0.6, probability=0.9)

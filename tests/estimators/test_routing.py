@@ -156,7 +156,11 @@ def test_groups_reach_the_splitter(make, weight):
     same = make(asking(), cv=splits).fit(X, Y, **params)
     assert model.threshold_ == same.threshold_
     other = make(asking(), cv=3).fit(X, Y, **params)
-    assert model.threshold_ != other.threshold_
+    # A threshold of 1/2 may be that of either; an ensemble has other models, too.
+    has_other_models = not np.array_equal(
+        model.predict_proba(X), other.predict_proba(X)
+    )
+    assert has_other_models or model.threshold_ != other.threshold_
 
 
 @with_splitter

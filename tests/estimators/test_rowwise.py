@@ -121,7 +121,7 @@ def test_the_distribution_is_that_of_the_labels_of_predict(scope, calibration, m
     model.fit(X[TRAIN], Y[TRAIN])
     p = model.predict_proba(X[TEST])[:, 1]
     if calibration == "posterior":
-        p = model.calibration_(model.estimator_.predict_proba(X[TEST])[:, 1])
+        p = model.calibration_(model.decision_function(X[TEST]))
     labels = model.predict(X[TEST])
     expected = bestcut.score_distribution(p, labels, metric or "jaccard")
     law = model.distribution(X[TEST], metric)

@@ -36,7 +36,7 @@ class KnownScore(ClassifierMixin, BaseEstimator):
 
 
 def fitted(inner, rows=X, y=Y, **options):
-    options = {"n_draws": 10, "cv": 3, **options}
+    options = {"n_draws": 10, "cv": 3, "ensemble": False, **options}
     return ExpectedMetricClassifier(inner, **options).fit(rows, y)
 
 
@@ -145,10 +145,10 @@ def test_where_the_model_gives_the_probabilities_it_is_the_threshold(
     np.testing.assert_array_equal(model.predict(X), scores >= model.score_threshold_)
 
 
-@pytest.mark.parametrize("calibration", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("calibration", ["posterior", "sigmoid", "isotonic"])
 def test_where_models_are_averaged_the_way_with_one_is_named(calibration):
-    model = fitted(GaussianNB(), calibration=calibration)
-    message = f"averaged with calibration='{calibration}'.*calibration='posterior'"
+    model = fitted(GaussianNB(), calibration=calibration, ensemble=True)
+    message = "no `score_threshold_`, because 3 models are averaged.*ensemble=False"
     with pytest.raises(AttributeError, match=message):
         model.score_threshold_  # noqa: B018
 

@@ -10,6 +10,7 @@ from bestcut.calibration._result import (
     CalibrationBin as CalibrationBin,
     CalibrationCheck,
 )
+from bestcut.calibration._stretch import stretched as stretched
 
 # What users import; the names above with `as` are returned, or for the other folders.
 __all__ = [

@@ -184,15 +184,15 @@ def _systematic(
     return rng.permutation(np.minimum(chosen, shares.size - 1))
 
 
-def _sigmoid(x: FloatArray) -> FloatArray:
+def sigmoid(x: FloatArray) -> FloatArray:
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * x)))
 
 
-def _logit(p: FloatArray) -> FloatArray:
+def logit(p: FloatArray) -> FloatArray:
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
-def _in_order(values: FloatArray) -> FloatArray:
+def in_order(values: FloatArray) -> FloatArray:
     """Return values that no rounding puts out of order, or at 0 or 1."""
     values = np.maximum.accumulate(values, axis=1)
     return np.clip(values, _LEAST, 1.0 - _LEAST)
@@ -238,7 +238,7 @@ def process_draws(
     chains = _Chains.filtered(many, settings[kept], prior[kept], states)
     paths = chains.sampled(rng, n_draws, advance)
     at_knots = [np.interp(knots, many.u, path) for path in paths]
-    return _in_order(_sigmoid(np.array(at_knots)))
+    return in_order(sigmoid(np.array(at_knots)))
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,7 @@ class _Chains:
         fit -= cells.count[:, None] * np.logaddexp(0.0, states)
         best = fit.max(axis=1)
         likelihood = np.exp(fit - best[:, None])
-        p = _sigmoid(states)
+        p = sigmoid(states)
         weight = np.tile((p * (1.0 - p)) ** 0.05, (settings.shape[0], 1))
         weight /= weight.sum(axis=1, keepdims=True)
         evidence = prior + best.sum()
@@ -376,12 +376,12 @@ def projection_draws(
         prior = 1.0 - np.minimum(prior * np.maximum(1.0, 0.5 / part), 1.0)
     prior = np.clip(prior, _LEAST, 1.0 - _LEAST)
     rates = rng.beta(hits + prior, count - hits + 1.0 - prior)
-    rates = _logit(np.clip(nondecreasing(rates, weights), _LEAST, 1.0 - _LEAST))
+    rates = logit(np.clip(nondecreasing(rates, weights), _LEAST, 1.0 - _LEAST))
     out = np.empty((n_draws, knots.size))
     for b, some in enumerate(full):
         out[b] = np.interp(knots, place[b, some] / count[b, some], rates[b, some])
         advance(1)
-    return _in_order(_sigmoid(out))
+    return in_order(sigmoid(out))
 
 
 # --- a logistic regression on a spline -----------------------------------------------
@@ -409,13 +409,13 @@ def spline_draws(
     theta = modes[which] + np.einsum("bij,bj->bi", roots[which], z)
     rising = (theta @ basis.slopes(knots).T).min(axis=1) >= 0.0
     chosen = np.concatenate([np.flatnonzero(rising), np.flatnonzero(~rising)])[:n_draws]
-    values = _sigmoid(theta[chosen] @ basis.at(knots).T)
+    values = sigmoid(theta[chosen] @ basis.at(knots).T)
     falling = ~rising[chosen]
     if falling.any():
         weights = np.tile(np.interp(knots, cells.u, cells.count), (n_draws, 1))
         values[falling] = nondecreasing(values[falling], weights[falling])
     advance(n_draws)
-    return _in_order(values)
+    return in_order(values)
 
 
 @dataclass(frozen=True)
@@ -451,7 +451,7 @@ class _Basis:
 
     def slopes(self, u: FloatArray) -> FloatArray:
         z, steps = self._steps(u)
-        return np.column_stack([np.zeros(z.size), np.ones(z.size), _sigmoid(steps)])
+        return np.column_stack([np.zeros(z.size), np.ones(z.size), sigmoid(steps)])
 
 
 def _laplace(basis: _Basis, cells: Cells) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -468,7 +468,7 @@ def _laplace(basis: _Basis, cells: Cells) -> tuple[FloatArray, FloatArray, Float
     more, less = 0.5 * more / more.sum(), 0.5 * less / less.sum()
     count, positive = cells.count + more + less, cells.positive + more
     theta = np.zeros(prior.shape)
-    theta[:, 0] = _logit(positive.sum() / count.sum())
+    theta[:, 0] = logit(positive.sum() / count.sum())
 
     def objective(theta: FloatArray) -> FloatArray:
         eta = theta @ x.T
@@ -482,7 +482,7 @@ def _laplace(basis: _Basis, cells: Cells) -> tuple[FloatArray, FloatArray, Float
 
     value = objective(theta)
     for _ in range(60):
-        p = _sigmoid(theta @ x.T)
+        p = sigmoid(theta @ x.T)
         slope = (positive - count * p) @ x - prior * theta
         step = np.linalg.solve(curvature(p), slope[:, :, None])[:, :, 0]
         for _ in range(30):
@@ -497,7 +497,7 @@ def _laplace(basis: _Basis, cells: Cells) -> tuple[FloatArray, FloatArray, Float
         value = value + gain
         if gain.max() < 1e-9:
             break
-    lower = np.linalg.cholesky(curvature(_sigmoid(theta @ x.T)))
+    lower = np.linalg.cholesky(curvature(sigmoid(theta @ x.T)))
     roots = np.linalg.inv(lower).transpose(0, 2, 1)
     log_det = 2.0 * np.log(np.einsum("rii->ri", lower)).sum(axis=1)
     evidence = value + 0.5 * np.log(prior).sum(axis=1) - 0.5 * log_det
@@ -546,4 +546,4 @@ def drawn(
     """Return draws of one kind, with what no labels can say: drift to the batch."""
     values = draw(*even_coordinate(cells, knots), rng, n_draws, advance)
     stretch = np.exp(_DRIFT * normal_draws(rng, n_draws, 1))
-    return _in_order(_sigmoid(_logit(values) * stretch))
+    return in_order(sigmoid(logit(values) * stretch))

@@ -40,8 +40,9 @@ def _inner_has(method: str) -> Callable[[Any], bool]:
     """Return whether the fitted model, or the one to be fitted, has a method."""
 
     def has(self: DecisionClassifier) -> bool:
-        model = self.estimator_ if hasattr(self, "estimator_") else self._model()
-        getattr(model, method)  # its AttributeError says more than ours could
+        getattr(
+            self._one_model(), method
+        )  # its AttributeError says more than ours could
         return True
 
     return has
@@ -91,6 +92,15 @@ class DecisionClassifier(AccuracyMixin, MetaEstimatorMixin, BaseEstimator):
     def _model(self) -> Any:
         """Return the model to fit, not yet cloned."""
         return self.estimator
+
+    @property
+    def _first(self) -> Any:
+        """A fitted model, which knows the classes and the features."""
+        return self.estimator_
+
+    def _one_model(self) -> Any:
+        """Return a fitted model if there is one, and else the model to fit."""
+        return self._first if hasattr(self, "_first") else self._model()
 
     def _fit(self, X: Any, y: NDArray[Any], fit_params: Any, split_params: Any) -> None:
         raise NotImplementedError
@@ -164,7 +174,7 @@ class DecisionClassifier(AccuracyMixin, MetaEstimatorMixin, BaseEstimator):
     @property
     def classes_(self) -> NDArray[Any]:
         """The class labels, sorted."""
-        classes: NDArray[Any] = self.estimator_.classes_
+        classes: NDArray[Any] = self._first.classes_
         return classes
 
     @property
@@ -181,13 +191,13 @@ class DecisionClassifier(AccuracyMixin, MetaEstimatorMixin, BaseEstimator):
     @property
     def n_features_in_(self) -> int:
         """The number of features, if the inner model has it."""
-        n_features: int = self.estimator_.n_features_in_
+        n_features: int = self._first.n_features_in_
         return n_features
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
         """The names of the features, if the inner model has them."""
-        names: NDArray[Any] = self.estimator_.feature_names_in_
+        names: NDArray[Any] = self._first.feature_names_in_
         return names
 
     def _positive(self, classes: NDArray[Any]) -> int:
@@ -212,19 +222,31 @@ class DecisionClassifier(AccuracyMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _out_of_fold(
         self, X: Any, y: NDArray[Any], splits: list[Any], fit_params: Any
-    ) -> tuple[FloatArray, BoolArray]:
-        """Return the scores of all test folds, and whether each is positive."""
+    ) -> FloatArray:
+        """Return the scores of all test folds, one after the other."""
+        parts = self._folds(X, y, splits, fit_params, keep=False)
+        return np.concatenate([scores for _, scores in parts])
+
+    def _folds(
+        self,
+        X: Any,
+        y: NDArray[Any],
+        splits: list[Any],
+        fit_params: Any,
+        *,
+        keep: bool,
+    ) -> list[tuple[Any, FloatArray]]:
+        """Return the model of each fold, or None, and the scores of its test rows."""
         try:
             parts = Parallel(n_jobs=self.n_jobs)(
-                delayed(self._one_fold)(X, y, train, test, fit_params)
+                delayed(self._one_fold)(X, y, train, test, fit_params, keep=keep)
                 for train, test in splits
             )
         except Exception as problem:
             # Only now: some models, such as frozen ones, do without.
             self._refuse_folds_without_class(y, splits, problem)
             raise
-        scores, truth = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return scores, truth
+        return list(parts)
 
     def _refuse_folds_without_class(
         self, y: NDArray[Any], splits: list[Any], problem: Exception
@@ -240,17 +262,18 @@ class DecisionClassifier(AccuracyMixin, MetaEstimatorMixin, BaseEstimator):
                 ) from problem
 
     def _one_fold(
-        self, X: Any, y: NDArray[Any], train: Any, test: Any, fit_params: Any
-    ) -> tuple[FloatArray, BoolArray]:
+        self,
+        X: Any,
+        y: NDArray[Any],
+        train: Any,
+        test: Any,
+        fit_params: Any,
+        *,
+        keep: bool,
+    ) -> tuple[Any, FloatArray]:
         model = self._fitted_on(X, y, train, fit_params)
-        return self._scored_on(model, X, y, test)
-
-    def _scored_on(
-        self, model: Any, X: Any, y: NDArray[Any], rows: Any
-    ) -> tuple[FloatArray, BoolArray]:
-        """Return the scores of some rows, and whether each is positive."""
-        scores = self._scores(model, _safe_indexing(X, rows))
-        return scores, self._truth(model.classes_, y[rows])
+        scores = self._scores(model, _safe_indexing(X, test))
+        return model if keep else None, scores
 
     def _truth(self, classes: NDArray[Any], y: NDArray[Any]) -> BoolArray:
         """Return whether each row is positive."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 from sklearn.utils.fixes import parse_version
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bestcut import _errors as errors
 from bestcut._decide import Decision, decide
-from bestcut._types import BoolArray, FloatArray
+from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut._validation import check_bounds, check_matrix, check_option
 from bestcut.calibration import Calibration, calibrate
 from bestcut.estimators._base import (
@@ -32,6 +32,7 @@ from bestcut.estimators._base import (
     seed_of,
 )
 from bestcut.estimators._classes import calibrated, class_scores
+from bestcut.estimators._ensemble import UnseenScores, mean_score, unseen_scores
 from bestcut.estimators._threshold import (
     Probabilities,
     best_threshold,
@@ -46,6 +47,7 @@ from bestcut.scores import ScoreDistribution, score_distribution
 
 SCOPES = ("batch", "fixed")
 _RESPONSES = ("predict_proba", "decision_function")
+_SEEDS = 1 << 32  # of scikit-learn
 _TEMPERATURE = parse_version(sklearn.__version__) >= parse_version("1.8")
 
 Average: TypeAlias = Literal["macro", "micro"]
@@ -59,13 +61,22 @@ def _gives(method: str) -> Callable[[ExpectedMetricClassifier], bool]:
     """Return whether the model has a method, or scores that can be calibrated."""
 
     def gives(self: ExpectedMetricClassifier) -> bool:
-        model = self.estimator_ if hasattr(self, "estimator_") else self._model()
+        model = self._one_model()
         if self._draws_maps and any(hasattr(model, name) for name in _RESPONSES):
             return True
         getattr(model, method)  # its AttributeError says more than ours could
         return True
 
     return gives
+
+
+def _gives_scores(self: ExpectedMetricClassifier) -> bool:
+    """Return whether there are scores: the model's own, or means of models'."""
+    model = self._one_model()
+    if self._has_mean_scores and any(hasattr(model, name) for name in _RESPONSES):
+        return True
+    model.decision_function  # noqa: B018 - its AttributeError says most
+    return True
 
 
 class ExpectedMetricClassifier(DecisionClassifier):
@@ -117,11 +128,21 @@ class ExpectedMetricClassifier(DecisionClassifier):
         about the calibration. None takes the model's probabilities as they are. The
         others calibrate with ``CalibratedClassifierCV``, and ignore that doubt;
         ``"temperature"`` needs scikit-learn 1.8.
-    cv : int, splitter, iterable or "prefit", default=5
-        How calibration and ``scope="fixed"`` split the training data. With
-        ``calibration="posterior"`` a row may be tested at most once. ``"prefit"`` means
-        that `estimator` is already fitted: it is used as it is, and all data given to
-        ``fit`` calibrate it. It must not have been fitted on these data.
+    ensemble : bool or "auto", default="auto"
+        Whether the models of the folds are kept and averaged, or one model of all rows
+        is fitted. ``"auto"`` averages with ``calibration="posterior"``, unless the
+        model is already fitted: in the mean that decides better, and takes ten fits
+        instead of six (see Notes). With ``calibration="sigmoid"``, ``"isotonic"`` and
+        ``"temperature"`` it is the `ensemble` of ``CalibratedClassifierCV``, which
+        averages probabilities instead of scores. ``calibration=None`` has one model.
+    cv : int, splitter, iterable or "prefit", optional
+        How the training data are split. None makes five stratified folds; for an
+        ensemble with ``calibration="posterior"`` twice, shuffled by `random_state`. A
+        whole number is that many stratified folds, once. Splitters that test a row
+        several times need an ensemble. Rows that are never tested do not calibrate.
+        ``"prefit"`` means that `estimator` is already fitted: it is used as it is, and
+        all data given to ``fit`` calibrate it. It must not have been fitted on these
+        data.
     scope : {"batch", "fixed"}, default="fixed"
         What ``predict`` decides for: ``"fixed"`` for each row by itself, with one
         threshold (with more than two classes: with one rule); ``"batch"`` for all rows
@@ -133,16 +154,20 @@ class ExpectedMetricClassifier(DecisionClassifier):
     n_draws : int, default=200
         How many maps ``calibration="posterior"`` draws.
     random_state : int, RandomState, Generator or None, default=0
-        Seed of these draws; equal numbers give equal maps. With more than two classes
-        it is the seed of the first class, and each further class has the next number.
+        Seed of these draws, and of the folds if `cv` is None; equal numbers give equal
+        maps. With more than two classes it is the seed of the first class, and each
+        further class has the next number.
     n_jobs : int, optional
         How many folds are fitted, or classes calibrated, at the same time.
 
     Attributes
     ----------
+    estimators_ : list of estimator
+        The fitted models: those of the folds, in the order of `cv`, or one. With
+        ``calibration="sigmoid"``, ``"isotonic"`` or ``"temperature"`` it is one
+        ``CalibratedClassifierCV``.
     estimator_ : estimator
-        The fitted model, calibrated if asked for. With ``calibration="posterior"`` it
-        is the model itself, fitted on all rows.
+        The fitted model, where there is one.
     calibration_ : Calibration, or list of Calibration
         With ``calibration="posterior"``: what the labels say about the scores; with
         more than two classes, a list for the scores of each class against the rest.
@@ -151,8 +176,8 @@ class ExpectedMetricClassifier(DecisionClassifier):
         this or larger are positive. Of all thresholds that make the same cut, it is 1/2
         if possible, and otherwise the one halfway.
     score_threshold_ : float
-        The same threshold on what ``estimator_`` itself says of a row, where one model
-        serves: see the property.
+        The same threshold on what ``estimator_`` itself says of a row, where there is
+        one model: see the property.
     rule_ : RowRule
         The rule of ``scope="fixed"`` with more than two classes; see
         `bestcut.multiclass.MulticlassDecision.rule`.
@@ -202,8 +227,15 @@ class ExpectedMetricClassifier(DecisionClassifier):
     for. A model that is already fitted cannot use weights, and
     ``calibration="posterior"`` refuses them for such a model.
 
-    ``calibration="posterior"`` assumes that the model fitted on all rows scores like
-    the models of the folds, as ``CalibratedClassifierCV(ensemble=False)`` does. New
+    With an ensemble the score of a row is the mean of the log-odds of all models; that
+    of a training row is the mean over the models that did not see it, and these
+    calibrate. Probabilities of 0 and 1 are moved in, by half of what the nearest
+    out-of-fold probability is off. The mean of all models is better than what was
+    calibrated, so the maps are made steeper, by 5 % on average with two repetitions of
+    five folds, each by another factor. Models without ``predict_proba`` are averaged by
+    their decision values. With ``ensemble=False``, ``calibration="posterior"`` assumes
+    that the model fitted on all rows scores like the models of the folds, as
+    ``CalibratedClassifierCV(ensemble=False)`` does. New
     scores beyond all out-of-fold scores get the probabilities at the end of their
     range. A few such scores are normal, and `predict` and `predict_proba` say nothing
     about them; `decide` warns if there are more than chance explains.
@@ -267,7 +299,8 @@ class ExpectedMetricClassifier(DecisionClassifier):
         min_positives: int = 0,
         max_positives: int | None = None,
         calibration: CalibrationMethod | None = "posterior",
-        cv: Any = 5,
+        ensemble: bool | Literal["auto"] = "auto",
+        cv: Any = None,
         scope: Scope = "fixed",
         pos_label: Any = None,
         n_draws: int = 200,
@@ -284,6 +317,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
         self.min_positives = min_positives
         self.max_positives = max_positives
         self.calibration = calibration
+        self.ensemble = ensemble
         self.cv = cv
         self.scope = scope
         self.pos_label = pos_label
@@ -300,6 +334,43 @@ class ExpectedMetricClassifier(DecisionClassifier):
         return isinstance(self.cv, str) and self.cv == "prefit"
 
     @property
+    def _is_fitted_already(self) -> bool:
+        return self._is_prefit or isinstance(self.estimator, FrozenEstimator)
+
+    @property
+    def _averages(self) -> bool:
+        """Whether the models of the folds are kept, and their scores averaged."""
+        if not self._draws_maps or self._is_fitted_already:
+            return False
+        return bool(self.ensemble)
+
+    @property
+    def _has_mean_scores(self) -> bool:
+        """Whether scores are means over models: as it is fitted, or will be."""
+        if not hasattr(self, "estimators_"):
+            return self._averages
+        return len(self.estimators_) > 1 or self._ends is not None
+
+    @property
+    def _first(self) -> Any:
+        return self.estimators_[0]
+
+    @property
+    def estimator_(self) -> Any:
+        """The fitted model, where there is one.
+
+        Raises
+        ------
+        AttributeError
+            If several models are averaged.
+        """
+        if len(self.estimators_) > 1:
+            raise errors.several_models(
+                name="estimator_", n_models=len(self.estimators_)
+            )
+        return self._first
+
+    @property
     def _uses_folds(self) -> bool:
         return self.calibration is not None or self.scope == "fixed"
 
@@ -314,7 +385,11 @@ class ExpectedMetricClassifier(DecisionClassifier):
         if self.calibration is None or self._draws_maps:
             return self.estimator
         model = CalibratedClassifierCV(
-            self.estimator, method=self.calibration, cv=self.cv, n_jobs=self.n_jobs
+            self.estimator,
+            method=self.calibration,
+            cv=self.cv,
+            n_jobs=self.n_jobs,
+            ensemble=self.ensemble,
         )
         if get_config()["enable_metadata_routing"]:
             model.set_fit_request(sample_weight=True)
@@ -322,19 +397,22 @@ class ExpectedMetricClassifier(DecisionClassifier):
 
     def _fit(self, X: Any, y: NDArray[Any], fit_params: Any, split_params: Any) -> None:
         classes = np.unique(y)
-        self._check_parameters(classes.size)
+        seed = seed_of(self.random_state) if self._draws_maps else 0
+        self._check_parameters(classes.size, seed)
         for name in ("calibration_", "threshold_", "_score_threshold", "rule_"):
             self.__dict__.pop(name, None)  # of another fit
         if self._draws_maps:
-            scores, truth = self._fit_and_score(X, y, fit_params, split_params)
-            self.calibration_ = self._calibrations(truth, scores)
-            if self.scope == "fixed":
-                self._fix(scores)
-            return
-        self.estimator_ = self._fitted(X, y, fit_params, classes)
-        if self.scope == "fixed":
+            unseen = self._fit_and_score(X, y, fit_params, split_params, seed)
+            self._ends = unseen.ends
+            scores = self._calibrate(unseen, y, fit_params, seed)
+        else:
+            self._ends = None
+            self.estimators_ = [self._fitted(X, y, fit_params, classes)]
+            if self.scope == "batch":
+                return
             splits = self._splits(X, y, split_params)
-            scores, _ = self._out_of_fold(X, y, splits, fit_params)
+            scores = self._out_of_fold(X, y, splits, fit_params)
+        if self.scope == "fixed":
             self._fix(scores)
 
     def _fix(self, scores: FloatArray) -> None:
@@ -363,14 +441,15 @@ class ExpectedMetricClassifier(DecisionClassifier):
         Raises
         ------
         AttributeError
-            If the classifier has no ``threshold_``, or ``calibration="sigmoid"``,
-            ``"isotonic"`` or ``"temperature"`` averages several models, none of which
-            has a score of its own that could be compared.
+            If the classifier has no ``threshold_``, or averages several models, none of
+            which has a score of its own that could be compared: pass
+            ``ensemble=False``.
         """
         if not hasattr(self, "threshold_"):
             raise errors.no_score_threshold()
-        if len(getattr(self.estimator_, "calibrated_classifiers_", ())) > 1:
-            raise errors.no_score_of_several_models(str(self.calibration))
+        models = getattr(self._first, "calibrated_classifiers_", self.estimators_)
+        if len(models) > 1:
+            raise errors.several_models(name="score_threshold_", n_models=len(models))
         return self._score_threshold
 
     @property
@@ -388,55 +467,90 @@ class ExpectedMetricClassifier(DecisionClassifier):
             return np.asarray(y[:, None] == classes)
         return super()._truth(classes, y)
 
-    def _splits(self, X: Any, y: NDArray[Any], split_params: Any) -> list[Any]:
-        cv = check_cv(self.cv, y, classifier=True)
+    def _splits(
+        self, X: Any, y: NDArray[Any], split_params: Any, seed: int | None = None
+    ) -> list[Any]:
+        """Return the folds: by default five, for an ensemble twice, with its seed."""
+        if self.cv is None and seed is not None:
+            cv = RepeatedStratifiedKFold(
+                n_splits=5, n_repeats=2, random_state=seed % _SEEDS
+            )
+        else:
+            cv = check_cv(self.cv, y, classifier=True)
         return list(cv.split(X, y, **split_params))
 
     def _fit_and_score(
-        self, X: Any, y: NDArray[Any], fit_params: Any, split_params: Any
-    ) -> tuple[FloatArray, BoolArray]:
-        """Fit the model, and return scores of rows it did not see, with their truth."""
-        if fit_params and (
-            self._is_prefit or isinstance(self.estimator, FrozenEstimator)
-        ):
-            raise errors.nothing_to_fit(type(self).__name__, sorted(fit_params))
+        self,
+        X: Any,
+        y: NDArray[Any],
+        fit_params: Any,
+        split_params: Any,
+        seed: int,
+    ) -> UnseenScores:
+        """Fit the models, and return what those that did not see a row say of it."""
         classes = np.unique(y)
+        if fit_params and self._is_fitted_already:
+            raise errors.nothing_to_fit(type(self).__name__, sorted(fit_params))
         if self._is_prefit:
             check_is_fitted(self.estimator, msg=errors.NOT_FITTED_BEFORE)
-            self.estimator_ = self._usable(self.estimator, classes)
-            return self._scores(self.estimator_, X), self._truth(classes, y)
-        splits = self._splits(X, y, split_params)
-        tested = np.concatenate([np.arange(y.size)[test] for _, test in splits])
-        times = np.bincount(tested)
-        if times.max(initial=0) > 1:
-            raise errors.tested_twice(int(times.argmax()), int(times.max()))
-        scores, truth = self._out_of_fold(X, y, splits, fit_params)
-        self.estimator_ = self._fitted(X, y, fit_params, classes)
-        weight = rows_of(fit_params.get("sample_weight"), tested, y.size)
-        counts = np.broadcast_to(weight is None or np.asarray(weight) != 0, len(truth))
-        return scores[counts], truth[counts]
-
-    def _calibrations(self, truth: Any, scores: Any) -> Calibration | list[Calibration]:
-        """Return the calibration of a column of scores, or of each column."""
-        seed = seed_of(self.random_state)
-        if np.ndim(scores) == 1:
-            return calibrate(truth, scores, n_draws=self.n_draws, random_state=seed)
-        columns = enumerate(zip(truth.T, scores.T, strict=True), start=seed)
-        found = Parallel(n_jobs=self.n_jobs)(
-            delayed(calibrate)(*column, n_draws=self.n_draws, random_state=own)
-            for own, column in columns
+            self.estimators_ = [self._usable(self.estimator, classes)]
+            every, scores = np.arange(y.size), self._scores(self._first, X)
+            return unseen_scores(y.size, [every], [scores], are_probabilities=False)
+        splits = self._splits(X, y, split_params, seed if self._averages else None)
+        tests = [np.arange(y.size)[test] for _, test in splits]
+        if not self._averages:
+            _refuse_rows_tested_twice(tests)
+        models, parts = zip(
+            *self._folds(X, y, splits, fit_params, keep=self._averages), strict=True
         )
-        return list(found)
+        if not self._averages:
+            self.estimators_ = [self._fitted(X, y, fit_params, classes)]
+            tests, parts = [np.concatenate(tests)], (np.concatenate(parts),)
+            return unseen_scores(y.size, tests, list(parts), are_probabilities=False)
+        self.estimators_ = list(models)
+        known = hasattr(self._first, "predict_proba")
+        return unseen_scores(y.size, tests, list(parts), are_probabilities=known)
 
-    def _check_parameters(self, n_classes: int) -> None:
+    def _calibrate(
+        self, unseen: UnseenScores, y: NDArray[Any], fit_params: Any, seed: int
+    ) -> FloatArray:
+        """Calibrate the scores of rows that count, and return these scores."""
+        weight = rows_of(fit_params.get("sample_weight"), unseen.rows, y.size)
+        counts = np.full(unseen.rows.size, True)
+        if weight is not None:
+            counts = np.asarray(weight) != 0
+        scores: FloatArray = unseen.scores[counts]
+        truth = self._truth(self.classes_, y[unseen.rows[counts]])
+        self.calibration_: Calibration | list[Calibration]
+        if scores.ndim == 1:
+            self.calibration_ = self._calibration(truth, scores, seed, unseen)
+            return scores
+        columns = enumerate(zip(truth.T, scores.T, strict=True), start=seed)
+        self.calibration_ = list(
+            Parallel(n_jobs=self.n_jobs)(
+                delayed(self._calibration)(*column, own, unseen)
+                for own, column in columns
+            )
+        )
+        return scores
+
+    def _calibration(
+        self, truth: Any, scores: Any, seed: int, unseen: UnseenScores | None = None
+    ) -> Calibration:
+        """Return the calibration of one column of scores."""
+        found = calibrate(truth, scores, n_draws=self.n_draws, random_state=seed)
+        return found if unseen is None else unseen.stretch(found, scores, seed)
+
+    def _check_parameters(self, n_classes: int, seed: int) -> None:
         """Refuse wrong parameters before anything is fitted."""
         check_option(self.scope, SCOPES, name="scope")
+        self._check_ensemble()
         if self._is_prefit and not self._draws_maps:
             raise errors.prefit_without_posterior(self.calibration)
         if self.calibration == "temperature" and not _TEMPERATURE:
             raise errors.no_temperature(sklearn.__version__)
         if self._draws_maps:
-            self._calibrations([0, 1], [0.0, 1.0])  # refuses bad draws and seeds
+            self._calibration([0, 1], [0.0, 1.0], seed)  # refuses bad draws and seeds
         twice = self.scope == "fixed" and not (
             self.calibration is None or self._draws_maps
         )
@@ -458,6 +572,14 @@ class ExpectedMetricClassifier(DecisionClassifier):
             way_out="Use PluginThresholdClassifier, which takes any metric.",
         )
         self._refuse_what_decide_refuses()
+
+    def _check_ensemble(self) -> None:
+        if not isinstance(self.ensemble, bool | np.bool_):
+            check_option(self.ensemble, ("auto",), name="ensemble")
+        elif self.ensemble and self.calibration is None:
+            raise errors.one_model_only(given="calibration=None")
+        elif self.ensemble and self._draws_maps and self._is_fitted_already:
+            raise errors.one_model_only(given="a model that is already fitted")
 
     def _refuse_what_needs_two_classes(self, n_classes: int) -> None:
         given = {
@@ -556,9 +678,9 @@ class ExpectedMetricClassifier(DecisionClassifier):
         return self._decide_batch(scores)
 
     def _new_scores(self, X: Any) -> FloatArray:
-        fitted = ["estimator_", "calibration_"] if self._draws_maps else ["estimator_"]
-        check_is_fitted(self, fitted)
-        return self._scores(self.estimator_, X)
+        needed = ["calibration_"] if self._draws_maps else []
+        check_is_fitted(self, ["estimators_", *needed])
+        return mean_score((self._scores(m, X) for m in self.estimators_), self._ends)
 
     def _probabilities(self, scores: FloatArray) -> Probabilities:
         if not self._draws_maps:
@@ -627,7 +749,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
             In the order of ``classes_``. With ``calibration="posterior"`` they are the
             means of the draws that `decide` uses.
         """
-        check_is_fitted(self, "estimator_")
+        check_is_fitted(self, "estimators_")
         if not (self._draws_maps or self._has_many_classes):
             found = np.asarray(super().predict_proba(X))
             return check_matrix(found, name="predict_proba")
@@ -636,6 +758,30 @@ class ExpectedMetricClassifier(DecisionClassifier):
             return p
         first = self._positive(self.classes_) == 0
         return np.column_stack([p, 1.0 - p] if first else [1.0 - p, p])
+
+    @available_if(_gives_scores)
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the scores that calibration turns into probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
+            The instances.
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, n_classes) for more than two classes
+            Larger means more positive, or more of the class. With an ensemble, the mean
+            of its models' log-odds or, if they have no ``predict_proba``, of their
+            decision values; with one model, its own ``decision_function``.
+        """
+        check_is_fitted(self, "estimators_")
+        if not self._has_mean_scores:
+            own: FloatArray = super().decision_function(X)
+            return own
+        scores = self._new_scores(X)
+        is_turned = scores.ndim == 1 and self._positive(self.classes_) == 0
+        return -scores if is_turned else scores
 
     @available_if(_gives("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> FloatArray:
@@ -747,3 +893,9 @@ class ExpectedMetricClassifier(DecisionClassifier):
             classes=self.classes_,
             weights=self.weights,
         )
+
+
+def _refuse_rows_tested_twice(tests: list[IndexArray]) -> None:
+    times = np.bincount(np.concatenate(tests))
+    if times.max(initial=0) > 1:
+        raise errors.tested_twice(int(times.argmax()), int(times.max()))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedShuffleSplit, check_cv
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from bestcut._empirical import empirical_threshold
@@ -139,15 +140,15 @@ class PluginThresholdClassifier(DecisionClassifier):
             )
             train, test = next(splitter.split(np.zeros((y.size, 1)), y))
             self.estimator_ = self._fitted_on(X, y, train, fit_params)
-            scores, truth = self._scored_on(self.estimator_, X, y, test)
+            scores = self._scores(self.estimator_, _safe_indexing(X, test))
         else:
             cv = check_cv(self.cv, y, classifier=True)
             splits = list(cv.split(X, y, **split_params))
-            scores, truth = self._out_of_fold(X, y, splits, fit_params)
+            scores = self._out_of_fold(X, y, splits, fit_params)
             self.estimator_ = self._fitted(X, y, fit_params, np.unique(y))
             test = np.concatenate([rows for _, rows in splits])
         best = empirical_threshold(
-            truth,
+            self._truth(self.estimator_.classes_, y[test]),
             scores,
             metric,
             sample_weight=rows_of(fit_params.get("sample_weight"), test, y.size),
