@@ -56,8 +56,8 @@ def scores_by_hand(inner, splits, positive=1):
     ]
     every = np.concatenate(seen)
     n = np.unique(np.concatenate([b for _, b in splits])).size
-    least = 0.5 * min([p for p in every if p > 0], default=1 / n)
-    most = 0.5 * min([1 - p for p in every if p < 1], default=1 / n)
+    least = 0.5 * min([p for p in every if 0 < p < 1], default=1 / n)
+    most = 0.5 * min([1 - p for p in every if 0 < p < 1], default=1 / n)
     own = {}
     for p, (_, b) in zip(seen, splits, strict=True):
         for row, value in zip(b, log_odds(p, least, most), strict=True):
@@ -173,6 +173,17 @@ def test_models_that_say_the_same_of_every_row(p):
         odds = np.log(expected) - np.log1p(-expected)
         np.testing.assert_allclose(score, odds, rtol=1e-9)
     assert np.abs(model.predict_proba(X)[:, 1] - Y[TRAIN].mean()).max() < 0.15
+
+
+def test_models_that_say_0_and_1_alone_keep_what_they_know():
+    """Half the smallest probability above 0 would be 1/2, and so would 1 minus it."""
+    inner = DecisionTreeClassifier(random_state=0)
+    rows = np.linspace(0, 1, 200)[:, None]
+    truth = (rows[:, 0] > 0.9).astype(int)
+    model = posterior(inner, cv=5).fit(rows, truth)
+    assert set(np.unique(inner.fit(rows, truth).predict_proba(rows))) == {0.0, 1.0}
+    p = model.predict_proba(rows)[:, 1]
+    assert p[truth == 1].min() > 3 * p[truth == 0].max()
 
 
 @pytest.mark.parametrize("inner", [GaussianNB(), TREE, LinearSVC()], ids=str)

@@ -25,13 +25,14 @@ _LEAST = 1e-9  # no map says that anything is impossible or certain
 # fifths of the rows, or of last month): log-odds are stretched or shrunk by some 4%.
 _DRIFT = 0.04
 _BENDS = 12  # of the spline
-_RIDGES = 10.0 ** np.arange(-1.0, 2.1, 0.5)
+# Scores of a forest, many of them 0, need maps that bend freely: the smallest.
+_RIDGES = 10.0 ** np.arange(-2.0, 2.1, 0.5)
 _MOST_BINS = 150  # of the projection
 _RISES = np.array([2.0, 4.0, 8.0, 16.0, 32.0])  # of the process, in log-odds
 _RISE_POWER = 4.0  # prior odds of settings are rises to this power
 _TOP = 4.0  # how near the ends the spline's prior half labels are, as a power of ranks
 _SHAPES = np.array([1.0, 3.0, 10.0, 30.0, 100.0])  # about how many jumps
-_FEW = 10.0  # labels of a class, with which half the draws are those of the spline
+_FEW = 100.0  # labels of a class, up to which a third of the draws are the spline's
 
 
 @dataclass(frozen=True)
@@ -514,17 +515,14 @@ def mixture_draws(
     n_draws: int,
     advance: Advance,
 ) -> FloatArray:
-    """Return draws of all kinds, in random order.
+    """Return draws of all kinds, in random order: a third of each.
 
-    With few labels of a class priors matter, and half the draws are those of the
-    spline, which knows least; with many labels it only blurs, and its share fades. The
+    With many labels of both classes the spline only blurs, and its share fades. The
     rest is shared by the process and the projection.
     """
     positives = float(cells.positive.sum())
     fewest = min(positives, float(cells.count.sum()) - positives)
-    smooth = int(0.5 * n_draws * min(1.0, _FEW / max(fewest, 1.0)) + 0.5)
-    if n_draws == 1:
-        smooth = 0
+    smooth = int(n_draws * min(1.0, _FEW / max(fewest, 1.0)) / 3.0 + 0.5)
     stepped = (n_draws - smooth) // 2
     counts = {
         process_draws: n_draws - smooth - stepped,

@@ -103,15 +103,17 @@ def log_odds(
 def _ends(p: FloatArray, n_rows: int) -> tuple[FloatArray, FloatArray]:
     """Return the log-odds for 0 and 1, of each column: half as far off as the nearest.
 
-    A probability of 0 counts as half the smallest one above 0, so that one model that
-    is wrongly sure does not outvote all others; and 1 likewise.
+    A probability of 0 counts as half the smallest one between 0 and 1, so that one
+    model that is wrongly sure does not outvote all others; and 1 likewise.
     """
     return _log_odds_of_half(p, n_rows), -_log_odds_of_half(1.0 - p, n_rows)
 
 
 def _log_odds_of_half(p: FloatArray, n_rows: int) -> FloatArray:
-    """Return the log-odds of half the smallest entry above 0 of each column."""
-    least = np.where(p > 0.0, p, np.inf).min(axis=0)
+    """Return the log-odds of half the smallest entry between 0 and 1 of each column."""
+    # Models that say only 0 and 1 give none: then it is as if 1 in `n_rows` were.
+    inside = (p > 0.0) & (p < 1.0)
+    least = np.where(inside, p, np.inf).min(axis=0)
     least = np.where(np.isinf(least), 1.0 / n_rows, least)
     # Half of the smallest number there is would be 0.
     return np.asarray(np.log(least) - np.log(2.0) - np.log1p(-0.5 * least))
