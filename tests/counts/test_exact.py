@@ -105,8 +105,7 @@ def mp_law(p):
     return law
 
 
-@pytest.mark.parametrize("kind", ["uniform", "rare", "half", "near the ends"])
-@pytest.mark.parametrize("n", [100, 400])
+@one_in(2, "kind, n", ["uniform", "rare", "half", "near the ends"], [100, 400])
 def test_the_error_of_a_long_law_stays_below_its_bound(n, kind):
     rng = np.random.default_rng(n)
     p = {

@@ -41,6 +41,9 @@ def test_an_all_but_certain_count_keeps_its_neighbours():
     law = window.law_of(np.array([1e-300, 1.0]))
     assert law.start == 1
     assert law.pmf.tolist() == [1.0, 1e-300]
+    law = window.law_of(np.full(2, 1.0 - 2.0**-53))  # on the other side, too
+    assert law.start == 0
+    assert law.pmf[0] == pytest.approx(2.0**-106, rel=1e-14)
 
 
 def test_running_laws_add_one_instance_a_row():

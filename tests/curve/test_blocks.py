@@ -10,6 +10,7 @@ from bestcut.curve import curve_of
 from bestcut.curve._affine import AffineCurve
 from bestcut.curve._blocks import running_error, running_sums
 from bestcut.metrics import FractionalLinear, Trait
+from groups import one_in
 from helpers import NAMES, descending
 from oracles.extended import expected_curve
 
@@ -76,8 +77,7 @@ def test_three_nodes_stand_for_few_missed_positives():
         assert abs(values[0] - truth) <= np.max(error) + 1e-13
 
 
-@pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("n", [40, 300, 900])
+@one_in(2, "n, sign", [40, 300, 900], [1, -1])
 def test_separable_metrics_with_denominators_of_either_sign(sign, n):
     rng = np.random.default_rng(n)
     eta = descending(rng.beta(0.5, 1, size=n))

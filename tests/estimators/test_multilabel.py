@@ -138,6 +138,13 @@ def test_a_row_gets_the_same_labels_alone_as_among_others(average):
         )
 
 
+def test_thresholds_of_another_fit_are_forgotten():
+    model = fitted(average="macro")
+    assert model.thresholds_.shape == (Y.shape[1],)
+    model.set_params(scope="batch").fit(X[TRAIN], Y[TRAIN])
+    assert not hasattr(model, "thresholds_")
+
+
 @pytest.mark.parametrize("average", ["samples", "macro", "micro"])
 @pytest.mark.parametrize("scope", ["fixed", "batch"])
 def test_the_distribution_is_that_of_the_labels_of_predict(average, scope):

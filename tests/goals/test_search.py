@@ -68,15 +68,7 @@ def goals_around(metric, eta, k):
     return [*map(ProbAtLeast, spots), *map(Quantile, (0.01, 0.05, 0.5, 0.95))]
 
 
-def some_pairs():
-    """Return kinds and metrics, of which fast tests take each in several pairs."""
-    for i, kind in enumerate(KINDS):
-        for j, name in enumerate(METRICS):
-            marks = () if (i + j) % 5 in (0, 2) else pytest.mark.slow
-            yield pytest.param(kind, name, marks=marks)
-
-
-@pytest.mark.parametrize(("kind", "name"), list(some_pairs()))
+@one_in(5, "kind, name", list(KINDS), list(METRICS))
 def test_no_allowed_cut_is_better_by_more_than_the_gap(kind, name):
     metric = METRICS[name]
     rng = np.random.default_rng([len(kind), len(name)])

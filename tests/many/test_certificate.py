@@ -210,7 +210,7 @@ def test_rows_and_columns_without_entries(name):
 
 
 def test_an_empty_column_beside_long_ones():
-    p = np.zeros((5000, 3))
+    p = np.zeros((2000, 3))
     p[:, 0], p[:, 1] = 0.6, 0.4
     found = multiclass.decide(p, "f1")
     assert found.n_positive[2] == 0

@@ -57,7 +57,7 @@ def test_every_mutant_of_the_package_is_other_code():
     found = mutants_of(path, source)
     assert len(found) > 100
     same = ast.dump(ast.parse(source))
-    for mutant in found[::7]:
+    for mutant in found[::23]:
         assert ast.dump(ast.parse(mutant.applied(source))) != same, mutant
 
 
