@@ -63,11 +63,7 @@ from bestcut.metrics._families import (
     from_uvp,
 )
 from bestcut.metrics._interval import Interval as Interval, spread as spread
-from bestcut.metrics._moves import (
-    LESS_TP as LESS_TP,
-    MORE_AGREEMENT as MORE_AGREEMENT,
-    MORE_TP as MORE_TP,
-)
+from bestcut.metrics._moves import MORE_AGREEMENT as MORE_AGREEMENT
 from bestcut.metrics._principle import (
     Counterexample,
     MetricCheck,
