@@ -26,7 +26,7 @@ from workloads import LAWS, isotonic, probabilities
 import bestcut
 from bestcut.counts import poisson_binomial_window
 from bestcut.metrics import Metric, Trait
-from bestcut.solvers import SOLVERS
+from bestcut.reference import ALGORITHMS
 from report import write_report
 
 
@@ -138,7 +138,7 @@ def accuracy(sizes: list[int]) -> list[dict]:
                 decision = bestcut.decide(p, metric)
                 if n <= 400:
                     curve = decision.curve
-                    truth = SOLVERS["cubic"].curve(np.sort(p)[::-1], decision.metric)
+                    truth = ALGORITHMS["cubic"].curve(np.sort(p)[::-1], decision.metric)
                     gap = np.max(np.abs(curve.expected_score - truth.expected_score))
                     bound, against = curve.error, "cubic, whole curve"
                 else:
@@ -172,7 +172,7 @@ def paper_algorithms(quick: bool) -> dict:
         seconds = []
         for n in sizes:
             eta = np.sort(probabilities("skewed", n))[::-1]
-            call = lambda eta=eta, s=solver, m=metric: SOLVERS[s].curve(eta, m)  # noqa: E731
+            call = lambda eta=eta, s=solver, m=metric: ALGORITHMS[s].curve(eta, m)  # noqa: E731
             seconds.append(median_time(call, 3))
         slope = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
         out[f"{solver} {sizes[0]}-{sizes[-1]}"] = {
@@ -184,7 +184,7 @@ def paper_algorithms(quick: bool) -> dict:
     eta = np.sort(p)[::-1]
     f1 = bestcut.metrics.get("f1")
     out["quadratic memory at 5000, MB"] = (
-        peak_memory(lambda: SOLVERS["quadratic"].curve(eta, f1)) / 1e6
+        peak_memory(lambda: ALGORITHMS["quadratic"].curve(eta, f1)) / 1e6
     )
     slow = median_time(lambda: bestcut.decide(p, "f1", solver="quadratic"), 3)
     fast = median_time(lambda: bestcut.decide(p, "f1"), 21)

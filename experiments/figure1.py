@@ -37,7 +37,7 @@ def expected_of_all(metric: str, etas: np.ndarray) -> np.ndarray:
 def solvers_for(metric: str) -> list[str]:
     """Return the solvers that take a metric."""
     usable = []
-    for solver in ("sweep", "quadratic", "cubic", "exhaustive"):
+    for solver in ("auto", "quadratic", "cubic", "exhaustive"):
         try:
             bestcut.decide([0.5, 0.25], metric, solver=solver)
         except bestcut.SolverMismatchError:

@@ -37,7 +37,7 @@ def scale_cell(
     rows = []
     for metric in PAPER_METRICS:
         bestcut.decide(p, metric)  # what is made once for a metric is made here
-        rows.append((metric, "sweep", p.size, seconds_for(p, metric, "sweep", 5)))
+        rows.append((metric, "auto", p.size, seconds_for(p, metric, "auto", 5)))
         solver = "cubic" if metric in GENERAL else "quadratic"
         for n in cubic_sizes if solver == "cubic" else quadratic_sizes:
             seconds = seconds_for(shuffled[:n], metric, solver, 1)

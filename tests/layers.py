@@ -38,6 +38,7 @@ LAYERS = [
     "_decided",
     "summary",
     "solvers",
+    "reference",
     "mixtures",
     "calibration",
     "_decide",

@@ -18,7 +18,7 @@ from bestcut import _extras
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
-PUBLIC_MODULES = ["bestcut", "bestcut.metrics", "bestcut.counts", "bestcut.solvers"]
+PUBLIC_MODULES = ["bestcut", "bestcut.metrics", "bestcut.counts", "bestcut.reference"]
 
 
 def test_importing_bestcut_loads_only_numpy_and_the_standard_library():

@@ -311,8 +311,8 @@ def test_goals_and_conditions_are_refused_with_the_reason(options, word):
 
 
 def test_a_solver_is_refused():
-    with pytest.raises(bestcut.SolverMismatchError, match=r"'sweep'.*Leave it out"):
-        bestcut.decide(PROBA, ROWS, solver="sweep")
+    with pytest.raises(bestcut.SolverMismatchError, match=r"'cubic'.*Leave it out"):
+        bestcut.decide(PROBA, ROWS, solver="cubic")
 
 
 def test_one_number_for_all_rows_names_what_takes_one_for_each():

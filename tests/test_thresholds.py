@@ -10,6 +10,7 @@ import bestcut
 from bestcut import multilabel
 from bestcut._thresholds import halfway, threshold_of
 from helpers import assert_threshold
+from solvers.known import decided
 
 WIDE = st.floats(-1e300, 1e300)
 NARROW = st.floats(-(2.0**100), 2.0**100, width=32)
@@ -104,7 +105,7 @@ def _first(many):
 
 WAYS = {
     "decide": bestcut.decide,
-    "summary": lambda p, **asked: bestcut.decide(p, solver="summary", **asked),
+    "summary": lambda p, **asked: decided("summary", p, **asked),
     "draws": from_draws,
     "decide_each": from_many,
     "groups": from_groups,

@@ -59,6 +59,7 @@ from bestcut.mixtures import (
     cuts_that_reach,
     mean_curve,
 )
+from bestcut.reference import ALGORITHMS, select_solver
 from bestcut.scores import (
     AnyPrediction,
     MixedPrediction,
@@ -69,7 +70,7 @@ from bestcut.scores import (
     row_prediction,
 )
 from bestcut.search import exchange_allowance, gap_scope, gap_to
-from bestcut.solvers import SOLVERS, Gains, Solution, cuts_between, select_solver
+from bestcut.solvers import Gains, Solution, auto_solver, cuts_between
 from bestcut.uncertain import (
     DrawnSide,
     Draws,
@@ -88,7 +89,7 @@ Floors: TypeAlias = dict[Metric, list[Wanted]]
 Conditions: TypeAlias = Mapping[str | Metric, Wanted | Sequence[Wanted]]
 
 # Solvers whose labels are a cut of the probabilities, and all solvers.
-SolverOfCuts: TypeAlias = Literal["auto", "sweep", "summary", "quadratic", "cubic"]
+SolverOfCuts: TypeAlias = Literal["auto", "quadratic", "cubic"]
 SolverName: TypeAlias = SolverOfCuts | Literal["exhaustive"]
 
 
@@ -234,7 +235,8 @@ class Ranking(Lean):
 
     def curve(self, metric: Any, solver: str) -> tuple[FloatArray, float]:
         """Return the expected score of every cut, and a bound on the error."""
-        curve = SOLVERS[solver].curve(self.eta, metric)
+        found_by = ALGORITHMS.get(solver) or auto_solver(self.eta.size)
+        curve = found_by.curve(self.eta, metric)
         return curve.expected_score, curve.error
 
     def prediction(self, cut: int) -> AnyPrediction:
@@ -353,7 +355,8 @@ class Decision(Decided, Generic[Labels_co, Threshold_co]):
     metric : Metric or RowUtility
         What was maximised (a loss: minimised).
     solver : str
-        Which solver was chosen; for a RowUtility ``"gains"``.
+        How it was found: ``"search"`` or ``"curve"`` (of all cuts), the algorithm that
+        was asked for, or ``"gains"`` for a RowUtility.
     goal : Goal
         What was maximised; the expected score unless another goal was given.
     goal_value : float
@@ -730,11 +733,10 @@ def decide(
     min_positives, max_positives : int, optional
         Bounds on how many instances may be predicted positive.
     solver : str, default="auto"
-        ``"auto"`` is ``"sweep"``, which takes any metric that qualifies, and after a
-        sort needs time proportional to n. For half a million instances or more it is
-        ``"summary"``, which sorts only the probabilities near the cut. ``"quadratic"``
-        and ``"cubic"`` are the paper's algorithms, and ``"exhaustive"`` looks at all
-        label vectors. Draws of probabilities have their own solver, ``"mixture"``.
+        ``"auto"`` takes any metric that qualifies, and after a sort needs time
+        proportional to n; for half a million instances or more it sorts only the
+        probabilities near the cut. ``"quadratic"`` and ``"cubic"`` are the paper's
+        algorithms, and ``"exhaustive"`` looks at all label vectors.
 
     Returns
     -------
@@ -830,6 +832,7 @@ def decide(
         k, goal_value, gap = search.run(solution.n_positive)
         moments = Prediction.of_cut(ranking.eta, k).moments(chosen_metric)
         solution = Solution.at(ranking.eta, k, moments.mean, moments.error, gap)
+        solution = replace(solution, solver="search")
     labels = _labels(p, solution)
     ranking.keep()
     scope, allowance = "predictions", 0.0
@@ -852,7 +855,7 @@ def decide(
         gap=gap,
         gap_scope=scope,
         metric=chosen_metric,
-        solver=chosen_solver.name,
+        solver=solution.solver if solver == "auto" else solver,
         goal=chosen_goal,
         goal_value=goal_value,
         bounds=(low, high),
@@ -1003,7 +1006,7 @@ def _decide_drawn(
         gap=gap + allowance,
         gap_scope=scope,
         metric=given,
-        solver="mixture",
+        solver="search",
         goal=goal,
         goal_value=goal_value if goal != _MEAN else value,
         bounds=bounds,
@@ -1133,7 +1136,7 @@ def _expectedly(
 ) -> tuple[BoolArray, float, int]:
     """Return which cuts reach an expected value, the best value, and its cut."""
     if eta is not None:
-        curve = select_solver("auto", metric, eta.size).curve(eta, metric)
+        curve = auto_solver(eta.size).curve(eta, metric)
         value, error = curve.expected_score, curve.error
     else:
         value, errors_ = mean_curve(draws, metric)

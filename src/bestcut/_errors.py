@@ -807,6 +807,16 @@ def without_principle(
     )
 
 
+def solver_not_chosen(solver: str, usable: Iterable[str]) -> ValueError:
+    """Return the refusal of a name for what "auto" does by itself."""
+    others = ", ".join(f'"{x}"' for x in usable)
+    return ValueError(
+        f"`solver` {solver!r} cannot be chosen. Leave it out: `decide` takes the proved"
+        " search or the curve of all cuts, with or without a sort, whichever is faster. "
+        f"By name there are the reference algorithms: {others}."
+    )
+
+
 def solver_mismatch(
     solver: str, problem: str, usable: Iterable[str]
 ) -> SolverMismatchError:

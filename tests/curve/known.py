@@ -3,11 +3,11 @@
 import numpy as np
 
 from bestcut.metrics import from_counts
-from bestcut.solvers import SOLVERS
+from bestcut.solvers._sweep import SweepSolver
 from helpers import descending
 from oracles.extended import expected_curve
 
-SWEEP = SOLVERS["sweep"]
+SWEEP = SweepSolver()
 BETA = {
     "rare": (0.5, 20),
     "skewed": (0.3, 3),

@@ -10,6 +10,7 @@ from bestcut.curve import curve_of
 from bestcut.curve._affine import AffineCurve
 from bestcut.curve._blocks import running_error, running_sums
 from bestcut.metrics import FractionalLinear, Trait
+from curve.known import SWEEP
 from groups import one_in
 from helpers import NAMES, descending
 from oracles.extended import expected_curve
@@ -84,7 +85,7 @@ def test_separable_metrics_with_denominators_of_either_sign(sign, n):
     for d in ((1, 0, 0, 0.5), (0, 0, 2, 0), (3, 0, 0, -1)):
         metric = FractionalLinear(c=(0.3, 1, -0.7, 0.1), d=tuple(sign * x for x in d))
         assert Trait.SEPARABLE in metric.traits
-        curve = bestcut.solvers.SOLVERS["sweep"].curve(eta, metric)
+        curve = SWEEP.curve(eta, metric)
         truth = expected_curve(eta, metric)
         apart = np.max(np.abs(curve.expected_score - truth))
         assert apart <= curve.error <= 1e-12 * max(1.0, np.abs(truth).max())
@@ -95,6 +96,6 @@ def test_undefined_scores_may_be_negative(name):
     metric = replace(bestcut.metrics.get(name), zero_division=-1e6)
     for n in (2, 5, 9, 12):
         eta = np.full(n, 0.01)
-        curve = bestcut.solvers.SOLVERS["sweep"].curve(eta, metric)
+        curve = SWEEP.curve(eta, metric)
         apart = np.abs(curve.expected_score - expected_curve(eta, metric))
         assert np.all(apart <= curve.errors)

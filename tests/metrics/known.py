@@ -3,7 +3,7 @@
 import numpy as np
 
 from bestcut.metrics import Box, Interval, from_expression
-from bestcut.metrics._monotone import _proved_on_lattice
+from bestcut.metrics._moves import Lattice
 
 # More TP never hurts any of these.
 FORMULAS = [
@@ -67,4 +67,4 @@ def random_metric(rng):
 
 def falls(metric, n, moves):
     """Look at every confusion matrix of n instances."""
-    return not _proved_on_lattice(metric, n, moves)
+    return not Lattice(metric, n).never_falls(moves)

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-import bestcut
 from bestcut import SolverMismatchError, metrics
 from bestcut.metrics import (
     FractionalLinear,
@@ -28,6 +27,7 @@ from bestcut.metrics._base import (
     remembered,
     uvp_from_counts,
 )
+from bestcut.reference import ALGORITHMS
 from oracles.enumeration import lattice
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -174,7 +174,7 @@ def test_what_cannot_be_hashed_is_not_remembered():
 
 
 def test_what_a_solver_requires_are_traits():
-    for solver in bestcut.solvers.SOLVERS.values():
+    for solver in ALGORITHMS.values():
         assert all(isinstance(trait, Trait) for trait in solver.requires)
 
 

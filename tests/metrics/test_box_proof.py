@@ -5,11 +5,11 @@ import pytest
 
 from bestcut._errors import NotFollowedError
 from bestcut.metrics import from_counts, from_expression, from_rates, from_uvp, get
-from bestcut.metrics._box_proof import Search, proved_by_boxes, utility_in
+from bestcut.metrics._box_proof import Search, proved_by_boxes, utility_at, utility_in
 from bestcut.metrics._enclosure import MOVE
 from bestcut.metrics._interval import spread
-from bestcut.metrics._monotone import _MOST_BOXES
-from bestcut.metrics._moves import KINDS, MORE_AGREEMENT, MORE_TP, utility_at
+from bestcut.metrics._moves import KINDS, MORE_AGREEMENT, MORE_TP
+from bestcut.metrics._prover import _MOST_BOXES
 from groups import slow
 from metrics.known import FORMULAS, falls, random_metric
 

@@ -7,13 +7,13 @@ import bestcut
 from bestcut.metrics import from_expression
 from bestcut.search import CutSearch
 from helpers import descending
-from solvers.known import noted_cuts
+from solvers.known import WAYS, decided, noted_cuts
 
 
-@pytest.mark.parametrize("solver", ["summary", "sweep"])
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", ["recall", "specificity"])
 def test_thousands_of_edges_that_tie_are_not_looked_at_one_by_one(
-    name, solver, monkeypatch
+    name, way, monkeypatch
 ):
     # Next to one end of the ranking all cuts are worth 1 up to 1e-9.
     looked = []
@@ -27,8 +27,8 @@ def test_thousands_of_edges_that_tie_are_not_looked_at_one_by_one(
     p = np.random.default_rng(3).beta(0.3, 3, 200_000)
     p = 1.0 - p if name == "specificity" else p
     found = noted_cuts(monkeypatch)
-    decision = bestcut.decide(p, name, solver=solver)
-    assert len(found) == (solver == "summary")
+    decision = decided(way, p, name)
+    assert len(found) == (way == "summary")
     assert None not in found
     assert sum(looked) < 200
     assert abs(decision.expected_score - 1.0) <= decision.error

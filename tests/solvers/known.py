@@ -1,9 +1,30 @@
-"""Which way the summary solver takes, which falls back to a sort without a word."""
+"""Which way "auto" takes: a sort, or a summary that may fall back to a sort."""
+
+from contextlib import contextmanager
 
 import numpy as np
+import pytest
 
+import bestcut
+from bestcut.solvers import _select
 from bestcut.solvers._summary import SummarySolver
 from bestcut.summary import Bracket, quick_table
+
+WAYS = {"summary": 0, "sort": np.inf}  # from how many instances on a summary pays
+
+
+@contextmanager
+def taking(way):
+    """Let "auto" take a summary or a sort, whatever n is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_select, "PAYS_FROM", WAYS[way])
+        yield
+
+
+def decided(way, p, *arguments, **options):
+    """Decide by a summary or by a sort."""
+    with taking(way):
+        return bestcut.decide(p, *arguments, **options)
 
 
 def noted_cuts(monkeypatch):

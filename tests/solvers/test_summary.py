@@ -5,15 +5,15 @@ import pytest
 
 import bestcut
 from helpers import NAMES
-from solvers.known import noted_cuts
+from solvers.known import WAYS, decided, noted_cuts
 from summary.known import KINDS
 
 
 def test_decide_takes_the_summary_for_many_scores(monkeypatch):
     found = noted_cuts(monkeypatch)
     p = np.random.default_rng(2).beta(0.3, 3, 2_100_000)  # from 2**21 on
-    decision, swept = bestcut.decide(p), bestcut.decide(p, solver="sweep")
-    assert (decision.solver, swept.solver) == ("summary", "sweep")
+    decision, swept = bestcut.decide(p), decided("sort", p)
+    assert (decision.solver, swept.solver) == ("search", "curve")
     assert [cut.above.n for cut in found] == [decision.n_positive]
     assert decision.n_positive == swept.n_positive
     assert decision.threshold == swept.threshold
@@ -28,9 +28,7 @@ def test_decide_sorts_where_the_summary_leaves_too_much(kind, monkeypatch):
     found = noted_cuts(monkeypatch)
     p = KINDS[kind](np.random.default_rng(2), 40_000)
     for name in ("f1", "mcc"):
-        one, other = (
-            bestcut.decide(p, name, solver=solver) for solver in ("summary", "sweep")
-        )
+        one, other = (decided(way, p, name) for way in WAYS)
         assert one.expected_score == pytest.approx(
             other.expected_score, abs=one.error + other.error
         )
@@ -47,28 +45,25 @@ each_bounds = pytest.mark.parametrize(
 
 @each_roomy_kind
 @each_bounds
-def test_the_summary_decides_as_the_sweep(kind, bounds, monkeypatch):
+def test_the_summary_decides_as_a_sort(kind, bounds, monkeypatch):
     # Each metric once: with one kind, with bounds or without.
     first = 2 * ROOMY.index(kind) + bool(bounds)
-    assert_decides_as_the_sweep(kind, bounds, NAMES[first::6], monkeypatch)
+    assert_decides_as_a_sort(kind, bounds, NAMES[first::6], monkeypatch)
 
 
 @pytest.mark.slow
 @each_roomy_kind
 @each_bounds
-def test_the_summary_decides_as_the_sweep_with_every_metric(kind, bounds, monkeypatch):
-    assert_decides_as_the_sweep(kind, bounds, NAMES, monkeypatch)
+def test_the_summary_decides_as_a_sort_with_every_metric(kind, bounds, monkeypatch):
+    assert_decides_as_a_sort(kind, bounds, NAMES, monkeypatch)
 
 
-def assert_decides_as_the_sweep(kind, bounds, names, monkeypatch):
-    """Raise if the summary is not used, or its decision is worse than the sweep's."""
+def assert_decides_as_a_sort(kind, bounds, names, monkeypatch):
+    """Raise if the summary is not used, or its decision is worse than after a sort."""
     found = noted_cuts(monkeypatch)
     p = KINDS[kind](np.random.default_rng(2), 60_000)
     for name in names:
-        one, other = (
-            bestcut.decide(p, name, solver=solver, **bounds)
-            for solver in ("summary", "sweep")
-        )
+        one, other = (decided(way, p, name, **bounds) for way in WAYS)
         assert one.expected_score == pytest.approx(
             other.expected_score, abs=one.error + other.error
         )

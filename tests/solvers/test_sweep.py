@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 import bestcut
 from bestcut.metrics import from_counts
 from bestcut.metrics._discs import is_followed
-from bestcut.solvers import SOLVERS
+from bestcut.reference import ALGORITHMS
 from curve.known import SWEEP, TVERSKY, probabilities
 from groups import few_and_many, slow
 from helpers import NAMES, descending
@@ -32,7 +32,7 @@ from helpers import NAMES, descending
 def test_no_cut_beats_the_chosen_one_by_more_than_twice_the_error(p, name):
     eta = descending(p)
     metric = bestcut.metrics.get(name)
-    truth = SOLVERS["cubic"].curve(eta, metric)
+    truth = ALGORITHMS["cubic"].curve(eta, metric)
     solution = SWEEP.solve(eta, metric, 0, eta.size)
     sign = 1 if metric.greater_is_better else -1
     own = sign * truth.expected_score[solution.n_positive]

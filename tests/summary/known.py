@@ -5,6 +5,7 @@ import numpy as np
 import bestcut
 from bestcut.streams import ScoreSummary
 from helpers import assert_threshold
+from solvers.known import decided
 
 KINDS = {
     "spread": lambda rng, n: rng.beta(0.3, 3, n),
@@ -42,12 +43,12 @@ def streamed(p, metric, chunks=1, **bounds):
 
 
 def assert_as_good(p, metric, **bounds):
-    """The cut equals the sweep's in value, and everything it says is true."""
-    swept = bestcut.decide(p, metric, solver="sweep", **bounds)
+    """The cut equals that after a sort in value, and everything it says is true."""
+    swept = decided("sort", p, metric, **bounds)
     bracket, cut = streamed(p, metric, **bounds)
     labels = cut.predict(p)
     own = bestcut.expected_score(p, labels, metric)
-    case = f"{cut!r} of {bracket!r}, sweep {swept!r}"
+    case = f"{cut!r} of {bracket!r}, sorted {swept!r}"
     assert labels.sum() == cut.n_positive, case
     tolerance = cut.error + swept.error
     assert abs(cut.expected_score - own) <= tolerance, case

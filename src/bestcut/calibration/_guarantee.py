@@ -22,7 +22,7 @@ from bestcut._validation import (
     check_share,
 )
 from bestcut.calibration._bands import Bands, Pool, bands
-from bestcut.metrics import Metric, get, moves_never_hurt
+from bestcut.metrics import Metric, get, never_hurts
 
 # One instance from cell to cell, of TP, FP, FN and TN.
 _FP_TO_TP, _TP_TO_FP = (1, -1, 0, 0), (-1, 1, 0, 0)
@@ -335,13 +335,13 @@ class _Conditions:
             check_floor(floor, name=called, bound=metric.bound)
             if not metric.greater_is_better:
                 raise errors.guaranteed_loss(metric.name)
-            if not moves_never_hurt(metric, n, (_FP_TO_TP, _FN_TO_TN)):
+            if not never_hurts(metric, (_FP_TO_TP, _FN_TO_TN), n):
                 raise errors.not_monotone(metric.name, n)
             self.floors[metric] = max(float(floor), self.floors.get(metric, -np.inf))
         self.n = n
         # A metric that the opposite does not hurt either does not see the move.
         self.tp, self.fn = (
-            not all(moves_never_hurt(metric, n, (move,)) for metric in self.floors)
+            not all(never_hurts(metric, (move,), n) for metric in self.floors)
             for move in (_TP_TO_FP, _TN_TO_FN)
         )
 

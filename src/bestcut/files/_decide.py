@@ -12,8 +12,7 @@ from bestcut._tables import library_of
 from bestcut._validation import check_bounds, check_kind
 from bestcut.calibration import Calibration
 from bestcut.goals import Certain, Goal, Mean, check_goal
-from bestcut.metrics import Metric, get
-from bestcut.solvers import select_solver
+from bestcut.metrics import Metric, get, require_ranking
 from bestcut.summary import Cut
 
 if TYPE_CHECKING:
@@ -140,7 +139,7 @@ def decide_file(
     >>> folder.cleanup()
     """
     chosen = get(metric)
-    select_solver("auto", chosen, 0)  # refuses a metric without the ranking principle
+    require_ranking(chosen, way_out="A file is decided by cuts of its ranking.")
     check_bounds(min_positives, max_positives, n=2**63 - 1)
     check_goal(goal)
     if calibration is not None:

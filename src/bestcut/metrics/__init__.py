@@ -63,19 +63,20 @@ from bestcut.metrics._families import (
     from_uvp,
 )
 from bestcut.metrics._interval import Interval as Interval, spread as spread
-from bestcut.metrics._monotone import (
-    agreement_never_hurts as agreement_never_hurts,
-    moves_never_hurt as moves_never_hurt,
-    tp_never_hurts as tp_never_hurts,
-    tp_never_hurts_for_any_n as tp_never_hurts_for_any_n,
-    tp_never_matters as tp_never_matters,
-)
+from bestcut.metrics._moves import MORE_AGREEMENT as MORE_AGREEMENT
 from bestcut.metrics._principle import (
     Counterexample,
     MetricCheck,
     RankingViolation,
     check_metric,
     require_ranking as require_ranking,
+)
+from bestcut.metrics._prover import (
+    agreement_never_hurts as agreement_never_hurts,
+    never_hurts as never_hurts,
+    tp_never_hurts as tp_never_hurts,
+    tp_never_hurts_for_any_n as tp_never_hurts_for_any_n,
+    tp_never_matters as tp_never_matters,
 )
 from bestcut.metrics._rows import (
     AnyMetric as AnyMetric,

@@ -25,7 +25,7 @@ from bestcut.metrics._algebra import (
 )
 from bestcut.metrics._base import FractionalLinearMetric, Metric
 from bestcut.metrics._following import followed, formula_of
-from bestcut.metrics._moves import KINDS, Kind, Move, least_cells
+from bestcut.metrics._moves import KINDS, LESS_TP, MORE_TP, Kind, Move, least_cells
 from bestcut.metrics._polynomial import (
     CONSTANT,
     Polynomial,
@@ -41,6 +41,8 @@ from bestcut.metrics._polynomial import (
 @lru_cache(maxsize=256)
 def left_by_algebra(metric: Metric, move: Move) -> tuple[Kind, ...]:
     """Return the kinds of confusion matrices for which algebra proves nothing."""
+    if _known_by_coefficients(metric, move):
+        return ()
     needs = _needed_for_slope(metric, move)
     left = []
     for kind in KINDS:
@@ -56,6 +58,18 @@ def left_by_algebra(metric: Metric, move: Move) -> tuple[Kind, ...]:
         if not _never_falls(metric, move, kind):
             left.append(kind)
     return tuple(left)
+
+
+def _known_by_coefficients(metric: Metric, move: Move) -> bool:
+    """Say whether the coefficients of a fraction prove it, for a move in TP alone."""
+    if not isinstance(metric, FractionalLinearMetric):
+        return False
+    if (move,) not in (MORE_TP, LESS_TP):
+        return False
+    slope = slope_by_coefficients(metric)
+    if slope is None:
+        return False
+    return slope.independent or (slope.increasing and (move,) == MORE_TP)
 
 
 def _needed_for_slope(metric: Metric, move: Move) -> set[Key] | None:

@@ -19,11 +19,12 @@ import numpy as np
 
 from bestcut._errors import NotFollowedError
 from bestcut._types import FloatArray
-from bestcut.metrics._base import Metric
+from bestcut.metrics._base import Metric, counts_from_confusion
 from bestcut.metrics._bounds import box_of_cells, enclosed
 from bestcut.metrics._enclosure import MOVE, Enclosure
+from bestcut.metrics._following import followed
 from bestcut.metrics._interval import spread
-from bestcut.metrics._moves import ROUNDING, Kind, Move, least_cells, utility_at
+from bestcut.metrics._moves import ROUNDING, Kind, Move, least_cells
 
 
 class Search(NamedTuple):
@@ -113,6 +114,19 @@ def _proved_on_boxes(
         gain = after.value.plus(-before.value)
         proved[rest] = spread(gain, lo.shape[1:])[0] >= -noise
     return proved
+
+
+def utility_at(metric: Metric, cells: FloatArray, n: float) -> FloatArray:
+    """Return the utility at confusion matrices of n instances, one in each column.
+
+    Raises
+    ------
+    NotFollowedError
+        If a callable fails there.
+    """
+    tp, n_pred, n_pos, _ = counts_from_confusion(*cells)
+    out: FloatArray = followed(metric.utility, np.asarray, tp, n_pred, n_pos, n)
+    return out
 
 
 def utility_in(search: Search, lo: FloatArray, hi: FloatArray) -> Enclosure:

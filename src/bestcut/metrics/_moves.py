@@ -11,9 +11,8 @@ from typing import cast
 
 import numpy as np
 
-from bestcut._types import EPS, FloatArray
-from bestcut.metrics._base import Metric, counts_from_confusion
-from bestcut.metrics._following import followed
+from bestcut._types import EPS, FloatArray, IndexArray
+from bestcut.metrics._base import Metric, confusion_from_counts
 
 # The metric is evaluated in floating point: two values closer than this many units in
 # the last place of the largest score count as equal.
@@ -22,7 +21,10 @@ ROUNDING = 64 * EPS
 # What a move does to each cell.
 Move = tuple[int, int, int, int]
 
+# With the numbers of predicted and of actual positives as they are.
 MORE_TP: tuple[Move, ...] = ((1, -1, -1, 1),)
+LESS_TP: tuple[Move, ...] = ((-1, 1, 1, -1),)
+# From a wrong cell to a right one.
 MORE_AGREEMENT: tuple[Move, ...] = (
     (1, -1, 0, 0),
     (0, -1, 0, 1),
@@ -45,21 +47,39 @@ def least_cells(move: Move, kind: Kind) -> list[int]:
     ]
 
 
-def utility_at(metric: Metric, cells: FloatArray, n: float) -> FloatArray:
-    """Return the utility at confusion matrices of n instances, one in each column.
+class Lattice:
+    """The utility at every confusion matrix of n instances.
 
-    Raises
-    ------
-    NotFollowedError
-        If a callable fails there.
+    Attributes
+    ----------
+    cells : ndarray of shape (4, matrices)
+        The confusion matrices.
+    utility : ndarray of shape (matrices,)
+        The score; for a loss, the score with a minus.
+    noise : float
+        Differences up to this are taken for rounding.
     """
-    tp, n_pred, n_pos, _ = counts_from_confusion(*cells)
-    out: FloatArray = followed(metric.utility, np.asarray, tp, n_pred, n_pos, n)
-    return out
 
+    def __init__(self, metric: Metric, n: int) -> None:
+        counts = np.indices((n + 1,) * 3).reshape(3, -1)
+        tp, n_pred, n_pos = counts
+        possible = (tp <= np.minimum(n_pred, n_pos)) & (tp >= n_pred + n_pos - n)
+        # Where each confusion matrix is in the list of those that are possible.
+        self._place = (np.cumsum(possible) - 1).reshape((n + 1,) * 3)
+        self._counts: IndexArray = counts[:, possible]
+        tp, n_pred, n_pos = self._counts.astype(np.float64)
+        self.cells = np.array(confusion_from_counts(tp, n_pred, n_pos, float(n)))
+        self.utility = metric.utility(tp, n_pred, n_pos, float(n))
+        self.noise = ROUNDING * float(np.max(np.abs(self.utility)))
 
-def every_confusion(n: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return tp, n_pred, n_pos of every confusion matrix of n instances."""
-    tp, n_pred, n_pos = np.indices((n + 1,) * 3).reshape(3, -1).astype(np.float64)
-    reachable = (tp <= np.minimum(n_pred, n_pos)) & (tp >= n_pred + n_pos - n)
-    return tp[reachable], n_pred[reachable], n_pos[reachable]
+    def gains(self, move: Move) -> tuple[IndexArray, FloatArray]:
+        """Return the confusion matrices that can make a move, and what it gains."""
+        step = np.array(move)
+        able = np.flatnonzero(np.all(self.cells + step[:, None] >= 0, axis=0))
+        tp, fp, fn, _ = move
+        moved = self._counts[:, able] + np.array([[tp], [tp + fp], [tp + fn]])
+        return able, self.utility[self._place[tuple(moved)]] - self.utility[able]
+
+    def never_falls(self, moves: tuple[Move, ...]) -> bool:
+        """Return whether no move lowers the utility anywhere."""
+        return all(np.all(self.gains(move)[1] >= -self.noise) for move in moves)

@@ -19,18 +19,16 @@ import numpy as np
 from bestcut import _errors as errors
 from bestcut._errors import n_max_too_small
 from bestcut.metrics._algebra_proof import SlopeInTP, slope_by_coefficients
-from bestcut.metrics._base import (
-    FractionalLinearMetric,
-    Metric,
-    confusion_from_counts,
-    remembered,
-)
+from bestcut.metrics._base import FractionalLinearMetric, Metric, remembered
 from bestcut.metrics._catalog import get
-from bestcut.metrics._monotone import (
-    tp_never_hurts_for_any_n,
-    tp_never_matters_for_any_n,
+from bestcut.metrics._moves import (
+    LESS_TP,
+    MORE_AGREEMENT,
+    MORE_TP,
+    ROUNDING,
+    Lattice,
 )
-from bestcut.metrics._moves import ROUNDING, every_confusion
+from bestcut.metrics._prover import never_hurts
 
 _N_MAX = 24  # the lattice that is looked at unless another one is asked for
 
@@ -267,7 +265,9 @@ def _check(metric: Metric, n_max: int) -> MetricCheck:
         tp_nondecreasing=tp.nondecreasing,
         tp_independent=tp.independent,
         rates_monotonic=_rates_monotonic(metric, n_max),
-        agreement_monotonic=_agreement_monotonic(metric, n_max),
+        agreement_monotonic=all(
+            Lattice(metric, n).never_falls(MORE_AGREEMENT) for n in range(1, n_max + 1)
+        ),
         prp=ranking.prp,
         reason=ranking.reason,
         counterexample=tp.counterexample,
@@ -342,16 +342,18 @@ def _fall_at(metric: Metric, slope: SlopeInTP) -> Counterexample:
     while True:  # the inside points next to a bad corner turn bad as n grows
         n_pred, n_pos = (n - 1 if x else 1 for x in (v, p))
         if constant * n + by_v * n_pred + by_p * n_pos < 0:
-            return _counterexample(metric, max(0, n_pred + n_pos - n), n_pred, n_pos, n)
+            tp = max(0, n_pred + n_pos - n)
+            tn = n - n_pred - n_pos + tp
+            return _counterexample(metric, tp, n_pred - tp, n_pos - tp, tn)
         n *= 2
 
 
 def _by_algebra(metric: Metric, lattice: _TPVerdict) -> _TPVerdict:
     """Say of what was seen on the lattice for what algebra proves it for every n."""
-    if not tp_never_hurts_for_any_n(metric):
+    if not never_hurts(metric, MORE_TP):
         return lattice
     weak = not lattice.increasing and not lattice.independent
-    wholly = weak or (lattice.independent and tp_never_matters_for_any_n(metric))
+    wholly = weak or (lattice.independent and never_hurts(metric, LESS_TP))
     return lattice._replace(
         nondecreasing=True, counterexample=None, for_any_n=True, wholly=wholly
     )
@@ -361,35 +363,24 @@ def _check_lattice(metric: Metric, n_max: int) -> _TPVerdict:
     """Compare each confusion matrix with the one that has one more TP."""
     increasing = nondecreasing = independent = True
     counterexample = None
-    for n in range(1, n_max + 1):
-        tp, n_pred, n_pos = every_confusion(n)
-        value = metric.utility(tp, n_pred, n_pos, float(n))
-        has_next = tp < np.minimum(n_pred, n_pos)
-        tp, n_pred, n_pos, here = (x[has_next] for x in (tp, n_pred, n_pos, value))
-        if not tp.size:
-            continue
-        gain = metric.utility(tp + 1, n_pred, n_pos, float(n)) - here
-        noise = ROUNDING * np.max(np.abs(value))
-        increasing &= bool(np.all(gain > noise))
-        independent &= bool(np.all(np.abs(gain) <= noise))
-        if nondecreasing and np.any(gain < -noise):
+    for n in range(2, n_max + 1):  # a single instance makes no such step
+        lattice = Lattice(metric, n)
+        able, gain = lattice.gains(*MORE_TP)
+        increasing &= bool(np.all(gain > lattice.noise))
+        independent &= bool(np.all(np.abs(gain) <= lattice.noise))
+        if nondecreasing and np.any(gain < -lattice.noise):
             nondecreasing = False
-            i = int(np.argmin(gain))
-            counterexample = _counterexample(
-                metric, int(tp[i]), int(n_pred[i]), int(n_pos[i]), n
-            )
+            cells = lattice.cells[:, able[np.argmin(gain)]]
+            counterexample = _counterexample(metric, *map(int, cells))
     return _TPVerdict(increasing, nondecreasing, independent, counterexample)
 
 
 def _counterexample(
-    metric: Metric, tp: int, n_pred: int, n_pos: int, n: int
+    metric: Metric, tp: int, fp: int, fn: int, tn: int
 ) -> Counterexample:
-    pair = [
-        Cells(*(int(x) for x in confusion_from_counts(t, n_pred, n_pos, n)))
-        for t in (tp, tp + 1)
-    ]
-    scores = [float(metric.psi(*cells)) for cells in pair]
-    return Counterexample(pair[0], pair[1], scores[0], scores[1])
+    pair = Cells(tp, fp, fn, tn), Cells(tp + 1, fp - 1, fn - 1, tn + 1)
+    fewer, more = (float(metric.psi(*cells)) for cells in pair)
+    return Counterexample(*pair, score_fewer=fewer, score_more=more)
 
 
 def _rates_monotonic(metric: Metric, n_max: int) -> bool:
@@ -405,28 +396,6 @@ def _rates_monotonic(metric: Metric, n_max: int) -> bool:
             below = np.maximum.accumulate(np.maximum.accumulate(value, 0), 1)[:-1, :-1]
             noise = ROUNDING * np.max(np.abs(value))
             if not np.all(value[1:, 1:] > below + noise):
-                return False
-    return True
-
-
-def _agreement_monotonic(metric: Metric, n_max: int) -> bool:
-    """Compare each confusion matrix with the four that have one right label more."""
-    for n in range(1, n_max + 1):
-        tp, n_pred, n_pos = every_confusion(n)
-        value = metric.utility(tp, n_pred, n_pos, float(n))
-        noise = ROUNDING * np.max(np.abs(value))
-        _, fp, fn, _ = confusion_from_counts(tp, n_pred, n_pos, float(n))
-        moves = (  # the cell left, and what that does to tp, n_pred and n_pos
-            (fp, 1, 0, 1),  # FP to TP
-            (fp, 0, -1, 0),  # FP to TN
-            (fn, 1, 1, 0),  # FN to TP
-            (fn, 0, 0, -1),  # FN to TN
-        )
-        counts = (tp, n_pred, n_pos)
-        for wrong, *step in moves:
-            here = wrong > 0
-            a, k, s = (x[here] + by for x, by in zip(counts, step, strict=True))
-            if not np.all(metric.utility(a, k, s, float(n)) >= value[here] - noise):
                 return False
     return True
 
@@ -472,7 +441,7 @@ def require_ranking(metric: Metric, *, way_out: str, role: str = "metric") -> No
     role : str, default="metric"
         What the message calls the metric.
     """
-    if tp_never_hurts_for_any_n(metric):
+    if never_hurts(metric, MORE_TP):
         return
     ranking: _Ranking = remembered(_ranking, metric, _N_MAX)
     if not ranking.prp:

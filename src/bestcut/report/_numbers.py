@@ -29,7 +29,7 @@ from bestcut.counts import (
 )
 from bestcut.metrics import Metric, Trait, get
 from bestcut.scores import ConfusionDistribution, Prediction, ScoreDistribution
-from bestcut.solvers import select_solver
+from bestcut.solvers import auto_solver
 
 LEVEL = 0.9
 HALF = 0.5  # the threshold to compare with
@@ -192,8 +192,7 @@ def _best_cut(
     """Return the cut that `decide` takes; the allowed cuts are found only once."""
     if not (conditions.at_least or conditions.at_most):
         return decide(p, metric, max_positives=conditions.max_positives).n_positive
-    solver = select_solver("auto", metric, p.size)
-    return solver.solve_among(eta, metric, allowed).n_positive
+    return auto_solver(p.size).solve_among(eta, metric, allowed).n_positive
 
 
 def known_scores(
@@ -345,7 +344,7 @@ def _expected(
         moments = [prediction.moments(metric) for prediction in at]
         error = max(moment.error for moment in moments)
         return np.array([moment.mean for moment in moments]), error, None
-    found = select_solver("auto", metric, eta.size).curve(eta, metric)
+    found = auto_solver(eta.size).curve(eta, metric)
     curve = found.expected_score
     line = np.interp(np.arange(curve.size), sizes, curve[sizes])
     return curve[sizes], found.error, float(np.max(np.abs(curve - line)))

@@ -22,7 +22,13 @@ from bestcut.counts import (
     exact_error,
     linear_value,
 )
-from bestcut.metrics import Metric, agreement_never_hurts, is_linear, largest_score
+from bestcut.metrics import (
+    MORE_AGREEMENT,
+    Metric,
+    is_linear,
+    largest_score,
+    never_hurts,
+)
 from bestcut.scores._prediction import Moments, Prediction
 from bestcut.scores._utility import (
     FEW,
@@ -158,7 +164,7 @@ class MixedPrediction(Lean):
         """Return the distribution of a metric's utility."""
         tp, fn = self.chosen.law, self.others.law
         pairs = tp.pmf.shape[0] * fn.pmf.shape[0]
-        if pairs > FEW and agreement_never_hurts(metric, self.n):
+        if pairs > FEW and never_hurts(metric, MORE_AGREEMENT, self.n):
             return MixedRows(metric, tp, fn, self.n_pred, self.n)
         if pairs > _MANY:
             return self._utility_of_many(metric)

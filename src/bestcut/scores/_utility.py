@@ -18,7 +18,7 @@ import numpy as np
 
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.counts import NEGLIGIBLE, Law
-from bestcut.metrics import Metric, agreement_never_hurts, rounding_at
+from bestcut.metrics import MORE_AGREEMENT, Metric, never_hurts, rounding_at
 
 FEW = 1 << 17  # pairs that are always listed
 _MANY = 1 << 23  # pairs that are listed if nothing better can be done
@@ -396,7 +396,7 @@ def distribution_of_score(
     """Return the law of a metric's utility."""
     pairs = tp.pmf.size * fn.pmf.size
     k, size = float(n_pred), float(n)
-    if pairs > FEW and agreement_never_hurts(metric, n):
+    if pairs > FEW and never_hurts(metric, MORE_AGREEMENT, n):
         return Rows(metric, tp, fn, n_pred, n)
     if pairs <= _MANY:
         parts = list(_grid(metric, tp, fn, k, size))

@@ -1,18 +1,18 @@
-"""Ways to the best cut: curves and the proved search, the paper's, enumeration."""
+"""Ways to the best cut: curves and the proved search, after a sort or without."""
 
-from bestcut.solvers._base import Curve, Solution, Solver, cuts_between
+from bestcut.solvers._base import Curve, Solution, Solver, cuts_between, summation_error
 from bestcut.solvers._gains import ROUNDING, Gains, at_stake, gains
-from bestcut.solvers._select import SOLVERS, select_solver
+from bestcut.solvers._select import auto_solver
 
 __all__ = [
     "ROUNDING",
-    "SOLVERS",
     "Curve",
     "Gains",
     "Solution",
     "Solver",
     "at_stake",
+    "auto_solver",
     "cuts_between",
     "gains",
-    "select_solver",
+    "summation_error",
 ]

@@ -42,6 +42,8 @@ class Solution:
     members : ndarray of int or None
         The positions, in descending order of probability, that are predicted positive;
         None stands for the first of them.
+    solver : str
+        How it was found by "auto": ``"search"``, or ``"curve"`` of all cuts.
     """
 
     prediction: Prediction
@@ -50,6 +52,7 @@ class Solution:
     error: float
     gap: float = 0.0
     members: IndexArray | None = None
+    solver: str = "curve"
 
     @classmethod
     def at(
@@ -77,7 +80,7 @@ class Solver(ABC):
     Attributes
     ----------
     name : str
-        What `decide` takes as `solver`.
+        What `decide` takes as `solver`; "auto" may take several.
     requires : frozenset of Trait
         Traits that a metric must declare.
     needs_prp : bool
@@ -86,16 +89,13 @@ class Solver(ABC):
         Whether `solve` wants the probabilities sorted.
     max_n : int or None
         The largest number of instances that is accepted.
-    pays_from : int
-        The number of instances from which on ``"auto"`` may take it.
     """
 
-    name: str
+    name: str = "auto"
     requires: frozenset[Trait] = frozenset()
     needs_prp: bool = True
     needs_order: bool = True
     max_n: int | None = None
-    pays_from: int = 0
 
     @abstractmethod
     def curve(self, eta: FloatArray, metric: Metric) -> Curve:

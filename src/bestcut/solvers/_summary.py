@@ -21,9 +21,7 @@ class SummarySolver(SweepSolver):
     and sweeps.
     """
 
-    name = "summary"
     needs_order = False
-    pays_from = 1 << 19
     pays_from_if_rare = 1 << 22  # bounds cost more where totals are taken one by one
 
     def solve(self, eta: FloatArray, metric: Metric, low: int, high: int) -> Solution:
@@ -38,6 +36,7 @@ class SummarySolver(SweepSolver):
             metric.sign * found.utility,
             found.error,
             gap_to(found.upper, found.utility, found.error),
+            solver="search",
         )
 
     def _found(

@@ -40,8 +40,6 @@ class SweepSolver(Solver):
     proved about it. It is believed only where all counts would take long.
     """
 
-    name = "sweep"
-
     def curve(self, eta: FloatArray, metric: Metric) -> Curve:
         """Return the expected score of every cut."""
         if eta.size == 0:
@@ -80,7 +78,8 @@ class SweepSolver(Solver):
         best = find(eta, metric, low, high)
         sign = metric.sign
         gap = gap_to(best.upper, best.utility, best.error)
-        return Solution.at(eta, best.k, sign * best.utility, best.error, gap)
+        solution = Solution.at(eta, best.k, sign * best.utility, best.error, gap)
+        return solution if whole else replace(solution, solver="search")
 
 
 def _believed(metric: Metric, eta: FloatArray) -> Metric:

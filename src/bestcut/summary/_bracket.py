@@ -250,7 +250,7 @@ class Bracket:
             gap=gap_to(best.upper, best.utility, best.error) + float(allowance),
             gap_scope=scope,
             metric=self.metric,
-            solver="summary",
+            solver="search",
             goal=_MEAN,
             goal_value=score,
             conditions=(),

@@ -7,9 +7,9 @@ import numpy as np
 from bestcut._types import FloatArray
 from bestcut.counts import add_instance
 from bestcut.metrics import Metric
+from bestcut.reference._cubic import CubicSolver
 from bestcut.scores import Prediction
-from bestcut.solvers._base import Curve, Solution, Solver, summation_error
-from bestcut.solvers._cubic import CubicSolver
+from bestcut.solvers import Curve, Solution, Solver, summation_error
 
 _BLOCK = 1 << 14  # label vectors looked at together
 

@@ -15,8 +15,8 @@ from bestcut.metrics import (
     get,
     names,
 )
-from bestcut.metrics._monotone import agreement_never_hurts, tp_never_hurts
-from bestcut.metrics._moves import MORE_AGREEMENT
+from bestcut.metrics._moves import LESS_TP, MORE_AGREEMENT, MORE_TP
+from bestcut.metrics._prover import never_hurts
 from metrics.known import FORMULAS, falls
 
 SIZES = (1, 2, 10, 1000, 10**5, 10**7)
@@ -25,29 +25,29 @@ SIZES = (1, 2, 10, 1000, 10**5, 10**7)
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("name", names())
 def test_more_tp_never_hurts_a_catalogue_metric(name, n):
-    assert tp_never_hurts(get(name), n)
+    assert never_hurts(get(name), MORE_TP, n)
 
 
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("name", names())
 def test_agreement_is_proved_where_the_check_finds_it(name, n):
     monotonic = check_metric(name).agreement_monotonic or n == 1
-    assert agreement_never_hurts(get(name), n) == monotonic
+    assert never_hurts(get(name), MORE_AGREEMENT, n) == monotonic
 
 
 @pytest.mark.parametrize("n", [42, 1000, 10**6])
 @pytest.mark.parametrize("text", FORMULAS)
 def test_more_tp_never_hurts_these_formulas(text, n):
-    assert tp_never_hurts(from_expression(text), n)
+    assert never_hurts(from_expression(text), MORE_TP, n)
 
 
 def test_the_verdict_is_about_the_n_that_is_asked_for():
     metric = from_expression("tp*(30-n_pos)/100")
     assert check_metric(metric).tp_nondecreasing
-    assert tp_never_hurts(metric, 24)
-    assert tp_never_hurts(metric, 30)
+    assert never_hurts(metric, MORE_TP, 24)
+    assert never_hurts(metric, MORE_TP, 30)
     for n in (42, 100, 10**6):
-        assert not tp_never_hurts(metric, n)
+        assert not never_hurts(metric, MORE_TP, n)
 
 
 @pytest.mark.parametrize(
@@ -79,19 +79,44 @@ def test_the_verdict_is_about_the_n_that_is_asked_for():
     ids=lambda metric: metric.name,
 )
 def test_what_may_fall_is_not_proved(metric):
-    assert not tp_never_hurts(metric, 1000)
+    assert not never_hurts(metric, MORE_TP, 1000)
+
+
+@pytest.mark.parametrize("n", [None, 24, 1000, 10**6])
+def test_that_tp_does_not_matter_is_proved_by_both_directions(n):
+    sizes = (get("squared_count_error"), from_expression("n_pred**2/(1+n_pos)"))
+    for metric in (*sizes, LinearUtility(tp=1, fp=2, fn=-1)):
+        assert never_hurts(metric, MORE_TP + LESS_TP, n), metric.name
+    for metric in (get("f1"), get("gmean"), LinearUtility(tp=1)):
+        assert never_hurts(metric, MORE_TP, n)
+        assert not never_hurts(metric, LESS_TP, n)
+    late = from_expression("max(0, tp - 30)")
+    assert never_hurts(late, LESS_TP, n) == (n == 24)
+
+
+def test_the_coefficients_of_a_fraction_decide_where_its_formula_does_not():
+    metric = FractionalLinear(c=(-1, 3, 0, 0), d=(1, 0, 0, 0))
+    assert never_hurts(metric, MORE_TP)
+    assert not never_hurts(metric, LESS_TP)
 
 
 def test_values_in_the_place_of_zero_division_count():
-    assert not agreement_never_hurts(FowlkesMallows(zero_division=-0.5), 1000)
-    assert agreement_never_hurts(GMean(zero_division=0.5), 10**6)
-    assert agreement_never_hurts(BalancedAccuracy(zero_division="drop"), 10**6) == (
-        not falls(BalancedAccuracy(zero_division="drop"), 30, MORE_AGREEMENT)
-    )
+    assert not never_hurts(FowlkesMallows(zero_division=-0.5), MORE_AGREEMENT, 1000)
+    assert never_hurts(GMean(zero_division=0.5), MORE_AGREEMENT, 10**6)
+    assert never_hurts(
+        BalancedAccuracy(zero_division="drop"), MORE_AGREEMENT, 10**6
+    ) == (not falls(BalancedAccuracy(zero_division="drop"), 30, MORE_AGREEMENT))
     ratio = from_expression("tp**2/n_pred**2", zero_division=-0.1)
-    assert tp_never_hurts(ratio, 1000)
-    assert not agreement_never_hurts(ratio, 1000)
-    assert agreement_never_hurts(from_expression("tp**2/n_pred**2"), 1000)
+    assert never_hurts(ratio, MORE_TP, 1000)
+    assert not never_hurts(ratio, MORE_AGREEMENT, 1000)
+    assert never_hurts(from_expression("tp**2/n_pred**2"), MORE_AGREEMENT, 1000)
+
+
+@pytest.mark.parametrize("n", [42, 1000, 10**6])
+def test_no_right_label_hurts_the_smaller_of_two_rates(n):
+    worst = from_expression("min(tp/n_pos, tn/(fp+tn))")
+    assert never_hurts(worst, MORE_AGREEMENT, n)
+    assert not never_hurts(worst, LESS_TP, n)
 
 
 def test_a_loss_is_turned_round():
@@ -99,15 +124,15 @@ def test_a_loss_is_turned_round():
         lambda tp, fp, fn, tn: np.sqrt(fp * fn), greater_is_better=False
     )
     hits = from_counts(lambda tp, fp, fn, tn: np.sqrt(tp * tn), greater_is_better=False)
-    assert tp_never_hurts(errors, 10**6)
-    assert not tp_never_hurts(hits, 10**6)
+    assert never_hurts(errors, MORE_TP, 10**6)
+    assert not never_hurts(hits, MORE_TP, 10**6)
 
 
 def test_a_callable_that_cannot_be_followed_is_decided_on_the_lattice_only():
     metric = from_counts(lambda tp, fp, fn, tn: np.floor(tp / 3), name="thirds")
-    assert tp_never_hurts(metric, 40)
-    assert agreement_never_hurts(metric, 40)
-    assert not tp_never_hurts(metric, 1000)
+    assert never_hurts(metric, MORE_TP, 40)
+    assert never_hurts(metric, MORE_AGREEMENT, 40)
+    assert not never_hurts(metric, MORE_TP, 1000)
 
 
 def test_a_callable_that_cannot_be_hashed_or_evaluated():
@@ -117,8 +142,8 @@ def test_a_callable_that_cannot_be_hashed_or_evaluated():
         def __call__(self, tp, fp, fn, tn):
             return np.sqrt(tp) - fp
 
-    assert agreement_never_hurts(from_counts(Unhashable()), 1000)
+    assert never_hurts(from_counts(Unhashable()), MORE_AGREEMENT, 1000)
     # It divides by 0 and does not say what that is worth.
     refused = from_counts(lambda tp, fp, fn, tn: np.maximum(tp, 1) / (fp * fn))
-    assert not tp_never_hurts(refused, 40)
-    assert not tp_never_hurts(refused, 1000)
+    assert not never_hurts(refused, MORE_TP, 40)
+    assert not never_hurts(refused, MORE_TP, 1000)

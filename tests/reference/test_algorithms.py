@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 import bestcut
 from bestcut.metrics import FBeta, FractionalLinear, from_counts
-from bestcut.solvers import SOLVERS
+from bestcut.reference import ALGORITHMS
 from groups import few_and_many, slow
 from helpers import descending
 
@@ -48,8 +48,8 @@ def test_quadratic_agrees_with_cubic_on_random_rational_metrics(seed):
     metric = random_rational_metric(rng)
     n = int(rng.integers(0, 80)) if seed % 10 else 300
     eta = random_eta(rng, n)
-    cubic = SOLVERS["cubic"].curve(eta, metric)
-    quadratic = SOLVERS["quadratic"].curve(eta, metric)
+    cubic = ALGORITHMS["cubic"].curve(eta, metric)
+    quadratic = ALGORITHMS["quadratic"].curve(eta, metric)
     scale = max(1.0, np.max(np.abs(cubic.expected_score)))
     np.testing.assert_allclose(
         quadratic.expected_score, cubic.expected_score, rtol=0, atol=1e-12 * scale
@@ -77,8 +77,8 @@ def test_quadratic_agrees_with_cubic_on_random_rational_metrics(seed):
 )
 def test_quadratic_handles_its_odd_denominators(metric):
     eta = random_eta(np.random.default_rng(7), 40)
-    cubic = SOLVERS["cubic"].curve(eta, metric)
-    quadratic = SOLVERS["quadratic"].curve(eta, metric)
+    cubic = ALGORITHMS["cubic"].curve(eta, metric)
+    quadratic = ALGORITHMS["quadratic"].curve(eta, metric)
     np.testing.assert_allclose(
         quadratic.expected_score, cubic.expected_score, rtol=1e-13, atol=1e-13
     )
@@ -210,3 +210,34 @@ def test_smallest_problems_work_in_every_solver(solver, n):
     # Predicting nothing scores 1 exactly when nothing is positive.
     nothing = 0.75**n
     assert decision.curve.expected_score[0] == pytest.approx(nothing, abs=1e-15)
+
+
+@pytest.mark.parametrize("name", ["sweep", "summary", "mixture", "search", "curve"])
+def test_what_is_chosen_by_itself_is_refused_with_the_cure(name):
+    with pytest.raises(ValueError, match="Leave it out") as info:
+        bestcut.decide([0.5, 0.2], solver=name)
+    message = str(info.value)
+    assert message.startswith(f"`solver` {name!r} cannot be chosen.")
+    assert '"quadratic", "cubic", "exhaustive"' in message
+
+
+def test_a_name_that_nobody_knows_is_refused_with_the_ones_there_are():
+    with pytest.raises(ValueError, match=r"auto, cubic, exhaustive, quadratic"):
+        bestcut.decide([0.5, 0.2], solver="fast")
+
+
+def test_a_decision_says_how_its_cut_was_found():
+    p = np.random.default_rng(0).beta(0.3, 3, 2000)
+    assert bestcut.decide(p, "f1").solver == "curve"
+    assert bestcut.decide(p, "gmean").solver == "search"
+    assert bestcut.decide(p[:50], "f1", solver="cubic").solver == "cubic"
+    cautious = bestcut.decide(p[:50], "f1", goal=bestcut.goals.Quantile(0.1))
+    assert cautious.solver == "search"
+    drawn = bestcut.UncertainProbabilities([p[:50], p[50:100]])
+    assert bestcut.decide(drawn, "f1").solver == "search"
+
+
+def test_reference_algorithms_are_taken_only_by_name():
+    for metric in ("f1", "gmean", "accuracy"):
+        for n in (1, 3, 20):
+            assert bestcut.decide(np.full(n, 0.3), metric).solver not in ALGORITHMS
