@@ -77,7 +77,11 @@ VARIANTS = [
     ),
     (OfTwoClasses(INNER, scope="batch", cv=3, n_draws=10), BATCH | NOT_AT_HALF),
     (ExpectedMetricClassifier(LinearSVC(), cv=3, n_draws=10), NOT_AT_HALF),
-    (OfTwoClasses(LinearSVC(), cv=3, n_draws=10), NOT_AT_HALF),
+    (OfTwoClasses(LinearSVC(), cv=3, n_draws=10), {}),
+    (
+        ExpectedMetricClassifier(INNER, cv=3, n_draws=10, ensemble=False),
+        NOT_AT_HALF,
+    ),
     (
         ExpectedMetricClassifier(INNER, "accuracy", calibration=None, scope="batch"),
         {},

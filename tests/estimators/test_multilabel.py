@@ -14,7 +14,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    RepeatedKFold,
+    cross_val_score,
+)
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -69,7 +74,7 @@ def columns(model, X):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("average", ["samples", "macro", "micro"])
 def test_predict_is_decide_on_the_probabilities_of_the_inner_model(form, average):
-    model = fitted(FORMS[form], average=average, scope="batch")
+    model = fitted(FORMS[form], average=average, scope="batch", ensemble=False)
     p = columns(clone(FORMS[form]).fit(X[TRAIN], Y[TRAIN]), X[TEST])
     assert p.shape == Y[TEST].shape
     np.testing.assert_array_equal(model.predict_proba(X[TEST]), p)
@@ -219,13 +224,15 @@ def test_a_label_that_never_varies_is_certain(form):
     inner = FORMS[form]
     if form in ("multi-output", "one-vs-rest"):
         inner = clone(inner).set_params(estimator=DecisionTreeClassifier(max_depth=2))
-    model = fitted(inner, constant)
-    p = model.predict_proba(X[TEST])
-    assert (p[:, 1] == 1).all()
-    assert (p[:, 2] == 0).all()
-    labels = model.predict(X[TEST])
-    assert labels[:, 1].all()
-    assert not labels[:, 2].any()
+    # Several models count a 0 as half a positive among the training rows.
+    for ensemble, doubt in ((False, 0.0), (True, 0.5001 / len(X[TRAIN]))):
+        model = fitted(inner, constant, ensemble=ensemble)
+        p = model.predict_proba(X[TEST])
+        assert (p[:, 1] >= 1 - doubt).all()
+        assert (p[:, 2] <= doubt).all()
+        labels = model.predict(X[TEST])
+        assert labels[:, 1].all()
+        assert not labels[:, 2].any()
 
 
 TARGETS = {
@@ -300,8 +307,11 @@ def test_the_positive_column_is_found_by_its_class(inner):
 
 
 def test_parameters_of_fit_reach_the_inner_model():
-    model = ExpectedMetricMultilabelClassifier(Given()).fit(X, Y, note="hello")
-    assert model.estimator_.note_ == "hello"
+    p = np.random.default_rng(0).beta(0.3, 2, size=(30, 4))
+    for ensemble in (True, False):
+        model = ExpectedMetricMultilabelClassifier(Given(), ensemble=ensemble)
+        model.fit(p, Y[:30], note="hello")
+        assert {one.note_ for one in model.estimators_} == {"hello"}
 
 
 def test_the_inner_model_is_cloned_unless_frozen():
@@ -398,7 +408,9 @@ def test_rows_with_fewer_labels_than_the_least_number_are_taken_whole():
 
 
 def test_a_model_without_probabilities_has_none():
-    model = fitted(OneVsRestClassifier(LinearSVC()))
+    with pytest.raises(AttributeError, match="predict_proba"):
+        fitted(OneVsRestClassifier(LinearSVC()))
+    model = fitted(OneVsRestClassifier(LinearSVC()), ensemble=False)
     assert not hasattr(model, "predict_proba")
     with pytest.raises(AttributeError, match="predict_proba"):
         model.predict(X)
@@ -407,3 +419,53 @@ def test_a_model_without_probabilities_has_none():
 def test_nothing_is_predicted_before_fit():
     with pytest.raises(NotFittedError):
         ExpectedMetricMultilabelClassifier(FORMS["tree"]).predict(X)
+
+
+# --- several models ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["multi-output", "forest"])
+@pytest.mark.parametrize("average", ["samples", "macro"])
+def test_the_models_of_the_folds_are_averaged_in_log_odds(form, average):
+    model = fitted(FORMS[form], average=average)
+    splits = list(
+        RepeatedKFold(n_splits=5, n_repeats=2, random_state=0).split(X[TRAIN])
+    )
+    assert len(model.estimators_) == 10
+    each, ends = [], []
+    for a, b in splits:
+        one = clone(FORMS[form]).fit(X[TRAIN][a], Y[TRAIN][a])
+        each.append(columns(one, X[TEST]))
+        ends.append(columns(one, X[TRAIN][b]))
+    every = np.concatenate(ends)
+    for j in range(Y.shape[1]):
+        inside = every[:, j][(every[:, j] > 0) & (every[:, j] < 1)]
+        low, high = 0.5 * inside.min(), 1 - 0.5 * (1 - inside).min()
+        p = np.clip([part[:, j] for part in each], low, high)
+        mean = np.mean(np.log(p / (1 - p)), axis=0)
+        np.testing.assert_allclose(
+            model.predict_proba(X[TEST])[:, j], 1 / (1 + np.exp(-mean)), rtol=1e-9
+        )
+
+
+def test_thresholds_are_those_of_the_models_that_did_not_see_a_row():
+    model = fitted(average="macro", cv=4)
+    out = np.empty(Y[TRAIN].shape)
+    for a, b in KFold(4).split(X[TRAIN]):
+        one = clone(FORMS["multi-output"]).fit(X[TRAIN][a], Y[TRAIN][a])
+        out[b] = columns(one, X[TRAIN][b])
+    for j, threshold in enumerate(model.thresholds_):
+        own = bestcut.expected_score(out[:, j], out[:, j] >= threshold)
+        assert own == pytest.approx(best_of_thresholds(out[:, j], "f1"), rel=1e-6)
+
+
+def test_one_model_is_had_by_asking_or_by_fitting_it_before():
+    one = fitted(ensemble=False)
+    ready = FrozenEstimator(clone(FORMS["multi-output"]).fit(X[TRAIN], Y[TRAIN]))
+    frozen = fitted(ready)
+    np.testing.assert_array_equal(one.predict_proba(X), frozen.predict_proba(X))
+    assert one.estimator_ is one.estimators_[0]
+    with pytest.raises(ValueError, match="`ensemble` is True, but there is only one"):
+        fitted(ready, ensemble=True)
+    with pytest.raises(AttributeError, match="10 models are averaged"):
+        fitted().estimator_  # noqa: B018

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from bestcut import _errors as errors
 from bestcut._types import FloatArray, IndexArray
+from bestcut._validation import check_option
 from bestcut.calibration import Calibration, stretched
 
 # Draws of maps are stretched, by a factor that is random so that they spread. The mean
@@ -89,6 +91,21 @@ def mean_score(
     return np.asarray(total / count)
 
 
+def probabilities_of(scores: FloatArray) -> FloatArray:
+    """Return the probabilities with these log-odds."""
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * scores)))
+
+
+def check_ensemble(ensemble: Any, *, is_fitted: bool) -> bool:
+    """Return whether to average models, refusing to average one."""
+    if not isinstance(ensemble, bool | np.bool_):
+        check_option(ensemble, ("auto",), name="ensemble")
+        return not is_fitted
+    if ensemble and is_fitted:
+        raise errors.one_model_only(given="a model that is already fitted")
+    return bool(ensemble)
+
+
 def log_odds(
     scores: FloatArray, ends: tuple[FloatArray, FloatArray] | None
 ) -> FloatArray:
@@ -96,7 +113,7 @@ def log_odds(
     if ends is None:
         return scores
     with np.errstate(divide="ignore"):
-        found = np.log(scores) - np.log1p(-scores)
+        found = np.log(scores / (1.0 - scores))  # 1 - p has all its digits from 1/2 on
     return np.asarray(np.clip(found, *ends))
 
 

@@ -32,7 +32,12 @@ from bestcut.estimators._base import (
     seed_of,
 )
 from bestcut.estimators._classes import calibrated, class_scores
-from bestcut.estimators._ensemble import UnseenScores, mean_score, unseen_scores
+from bestcut.estimators._ensemble import (
+    UnseenScores,
+    check_ensemble,
+    mean_score,
+    unseen_scores,
+)
 from bestcut.estimators._threshold import (
     Probabilities,
     best_threshold,
@@ -574,12 +579,10 @@ class ExpectedMetricClassifier(DecisionClassifier):
         self._refuse_what_decide_refuses()
 
     def _check_ensemble(self) -> None:
-        if not isinstance(self.ensemble, bool | np.bool_):
-            check_option(self.ensemble, ("auto",), name="ensemble")
-        elif self.ensemble and self.calibration is None:
+        is_fitted = self._draws_maps and self._is_fitted_already
+        averages = check_ensemble(self.ensemble, is_fitted=is_fitted)
+        if averages and self.ensemble != "auto" and self.calibration is None:
             raise errors.one_model_only(given="calibration=None")
-        elif self.ensemble and self._draws_maps and self._is_fitted_already:
-            raise errors.one_model_only(given="a model that is already fitted")
 
     def _refuse_what_needs_two_classes(self, n_classes: int) -> None:
         given = {

@@ -7,16 +7,23 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.model_selection import check_cv
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import RepeatedKFold, check_cv
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from bestcut import _decide, _errors as errors
-from bestcut._types import FloatArray
+from bestcut._types import FloatArray, IndexArray
 from bestcut._validation import check_matrix, check_option
-from bestcut.estimators._base import AccuracyMixin, rows_of
+from bestcut.estimators._base import AccuracyMixin, rows_of, seed_of
+from bestcut.estimators._ensemble import (
+    check_ensemble,
+    mean_score,
+    probabilities_of,
+    unseen_scores,
+)
 from bestcut.estimators._expected import SCOPES, Scope
 from bestcut.estimators._threshold import best_threshold
 from bestcut.many.multilabel import MultilabelDecision, decide, score_distribution
@@ -28,7 +35,8 @@ Average: TypeAlias = Literal["samples", "macro", "micro"]
 
 def _inner_has(method: str) -> Any:
     def has(self: ExpectedMetricMultilabelClassifier) -> bool:
-        getattr(getattr(self, "estimator_", self.estimator), method)
+        models = getattr(self, "estimators_", [self.estimator])
+        getattr(models[0], method)
         return True
 
     return has
@@ -59,20 +67,30 @@ class ExpectedMetricMultilabelClassifier(
         Bounds on the number of positives in each row, for each label, or in all. For
         labels and for all they need ``scope="batch"``: a threshold that is the same for
         batches of all sizes cannot keep a number of rows.
-    cv : int, splitter or iterable, default=5
-        How ``scope="fixed"`` splits the training data with "macro" and "micro", to find
-        its thresholds.
+    ensemble : bool or "auto", default="auto"
+        Whether the models of the folds are kept and the means of their log-odds are the
+        probabilities, or one model of all rows is fitted. ``"auto"`` averages, unless
+        the model is already fitted.
+    cv : int, splitter or iterable, optional
+        The folds of the ensemble; without one, those that find the thresholds of
+        ``scope="fixed"`` with "macro" and "micro". None makes five folds, for an
+        ensemble twice, shuffled by `random_state`. A whole number is that many folds,
+        once.
     scope : {"batch", "fixed"}, default="fixed"
         What ``predict`` decides for: ``"fixed"`` for each row by itself, ``"batch"``
         for all rows that it is called with, as `decide` does. With "samples" these are
         the same.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of the folds of an ensemble, if `cv` is None.
     n_jobs : int, default=1
         How many threads decide.
 
     Attributes
     ----------
+    estimators_ : list of estimator
+        The fitted models: those of the folds, or one.
     estimator_ : estimator
-        The fitted model.
+        The fitted model, where there is one.
     thresholds_ : ndarray of shape (n_labels,)
         With ``scope="fixed"`` and "macro" or "micro": a label is given to rows with
         this probability or a larger one. With "micro" all of them are equal.
@@ -95,6 +113,11 @@ class ExpectedMetricMultilabelClassifier(
 
     Notes
     -----
+    With an ensemble a row's probabilities are those of the mean log-odds of all models;
+    thresholds are found with the mean over the models that did not see a row.
+    Probabilities of 0 and 1 are moved in, by half of what the nearest out-of-fold
+    probability is off.
+
     Labels are taken to be independent given the probabilities. For a model that draws
     whole label vectors see `bestcut.decide_samples`.
 
@@ -119,8 +142,10 @@ class ExpectedMetricMultilabelClassifier(
         average: Average = "samples",
         min_positives: int = 0,
         max_positives: int | None = None,
-        cv: Any = 5,
+        ensemble: bool | Literal["auto"] = "auto",
+        cv: Any = None,
         scope: Scope = "fixed",
+        random_state: Any = 0,
         n_jobs: int = 1,
     ) -> None:
         self.estimator = estimator
@@ -128,8 +153,10 @@ class ExpectedMetricMultilabelClassifier(
         self.average = average
         self.min_positives = min_positives
         self.max_positives = max_positives
+        self.ensemble = ensemble
         self.cv = cv
         self.scope = scope
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, Y: Any, **params: Any) -> Self:
@@ -165,32 +192,68 @@ class ExpectedMetricMultilabelClassifier(
         bounds = (self.min_positives, self.max_positives)
         if self._has_thresholds and bounds != (0, None):
             raise errors.bounds_of_a_batch()
+        is_fitted = isinstance(self.estimator, FrozenEstimator)
+        averages = check_ensemble(self.ensemble, is_fitted=is_fitted)
         self.__dict__.pop("thresholds_", None)  # of another fit
-        self.estimator_ = clone(self.estimator).fit(X, Y, **params)
+        folds = []
+        if averages or self._has_thresholds:
+            folds = self._folds(X, Y, params, averages)
+        if averages:
+            models, tests, parts = zip(*folds, strict=True)
+            unseen = unseen_scores(np.shape(Y)[0], list(tests), list(parts), True)
+            self.estimators_, self._ends = list(models), unseen.ends
+            known = probabilities_of(unseen.scores)
+        else:
+            self.estimators_ = [clone(self.estimator).fit(X, Y, **params)]
+            self._ends = None
+            known = np.concatenate([p for _, _, p in folds]) if folds else np.empty(0)
         if self._has_thresholds:
-            self.thresholds_ = self._thresholds(self._out_of_fold(X, Y, params))
+            self.thresholds_ = self._thresholds(known)
         self.n_labels_ = int(np.shape(Y)[1])
         self.classes_ = [np.array([0, 1])] * self.n_labels_
         for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+            if hasattr(self.estimators_[0], name):
+                setattr(self, name, getattr(self.estimators_[0], name))
         return self
+
+    @property
+    def estimator_(self) -> Any:
+        """The fitted model, where there is one.
+
+        Raises
+        ------
+        AttributeError
+            If several models are averaged.
+        """
+        if len(self.estimators_) > 1:
+            raise errors.several_models(
+                name="estimator_", n_models=len(self.estimators_)
+            )
+        return self.estimators_[0]
 
     @property
     def _has_thresholds(self) -> bool:
         """Whether `predict` compares with thresholds; else it asks `decide`."""
         return self.scope == "fixed" and self.average != "samples"
 
-    def _out_of_fold(self, X: Any, Y: Any, params: Any) -> FloatArray:
-        """Return the probabilities of all test folds."""
-        rows = np.shape(Y)[0]
-        parts = []
-        for train, test in check_cv(self.cv, Y, classifier=True).split(X, Y):
-            mine = {name: rows_of(value, train, rows) for name, value in params.items()}
+    def _folds(
+        self, X: Any, Y: Any, params: Any, averages: bool
+    ) -> list[tuple[Any, IndexArray, FloatArray]]:
+        """Return the model of each fold, its test rows and their probabilities."""
+        if averages and self.cv is None:
+            seed = seed_of(self.random_state) % (1 << 32)
+            cv = RepeatedKFold(n_splits=5, n_repeats=2, random_state=seed)
+        else:
+            cv = check_cv(self.cv, Y, classifier=True)
+        n = np.shape(Y)[0]
+        found = []
+        for train, test in cv.split(X, Y):
+            mine = {name: rows_of(value, train, n) for name, value in params.items()}
             model = clone(self.estimator)
             model.fit(_safe_indexing(X, train), _safe_indexing(Y, train), **mine)
-            parts.append(_probabilities(model, _safe_indexing(X, test)))
-        return np.concatenate(parts)
+            p = _probabilities(model, _safe_indexing(X, test))
+            found.append((model if averages else None, np.arange(n)[test], p))
+        return found
 
     def _thresholds(self, P: FloatArray) -> FloatArray:
         """Return the threshold of each label that is best for these probabilities."""
@@ -228,8 +291,11 @@ class ExpectedMetricMultilabelClassifier(
         ndarray of shape (n, n_labels)
             The same form for every inner model.
         """
-        check_is_fitted(self, "estimator_")
-        return _probabilities(self.estimator_, X)
+        check_is_fitted(self, "estimators_")
+        if self._ends is None:
+            return _probabilities(self.estimators_[0], X)
+        parts = (_probabilities(model, X) for model in self.estimators_)
+        return probabilities_of(mean_score(parts, self._ends))
 
     def decide(self, X: Any) -> MultilabelDecision:
         """Decide for a batch, and return the whole decision.
@@ -301,7 +367,7 @@ class ExpectedMetricMultilabelClassifier(
         >>> inner = MultiOutputClassifier(LogisticRegression())
         >>> model = ExpectedMetricMultilabelClassifier(inner, average="macro")
         >>> model.fit(X[:80], Y[:80]).distribution(X[80:])
-        F1 0.78, 90% between 0.71 and 0.85
+        F1 0.80, 90% between 0.73 and 0.87
         """
         P = self.predict_proba(X)
         chosen = self.metric if metric is None else metric
