@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Generic, Literal, TypeAlias, overload
 
 import numpy as np
@@ -55,7 +55,7 @@ from bestcut.metrics import (
 from bestcut.mixtures import (
     MixtureCuts,
     MixtureGoalSearch,
-    MixtureSearch,
+    best_cut_of_draws,
     cuts_that_reach,
     mean_curve,
 )
@@ -69,8 +69,8 @@ from bestcut.scores import (
     rounding_of_means,
     row_prediction,
 )
-from bestcut.search import exchange_allowance, gap_scope, gap_to
-from bestcut.solvers import Gains, Solution, auto_solver, cuts_between
+from bestcut.search import Allowed, exchange_allowance, gap_scope, gap_to
+from bestcut.solvers import Gains, Solution, auto_solver
 from bestcut.uncertain import (
     DrawnSide,
     Draws,
@@ -816,19 +816,18 @@ def decide(
     if not chosen_solver.needs_prp and (floors or chosen_goal != _MEAN):
         raise errors.mean_only(solver)
     ranking = Ranking(p)
-    allowed = None
+    allowed = Allowed(low, high)
     if floors:
-        one_draw = RankedDraws(ListedDraws(ranking.eta[:, None]))
-        allowed = _feasible(ranking.eta, one_draw, floors, low, high)
-        solution = chosen_solver.solve_among(ranking.eta, chosen_metric, allowed)
-    else:
-        scores = ranking.eta if chosen_solver.needs_order else p
-        solution = chosen_solver.solve(scores, chosen_metric, low, high)
+        allowed = Allowed.those(_feasible(ranking.eta, floors, low, high))
+    # Conditions take a sort anyway.
+    is_sorted = chosen_solver.needs_order or bool(floors)
+    scores = ranking.eta if is_sorted else p
+    solution = chosen_solver.solve(scores, chosen_metric, allowed)
     goal_value = solution.expected_score
     if isinstance(chosen_goal, DistributionGoal):
-        if allowed is None:
-            allowed = cuts_between(low, high, p.size)
-        search = GoalSearch(chosen_goal, ranking.eta, chosen_metric, allowed)
+        search = GoalSearch(
+            chosen_goal, ranking.eta, chosen_metric, allowed.mask(0, p.size)
+        )
         k, goal_value, gap = search.run(solution.n_positive)
         moments = Prediction.of_cut(ranking.eta, k).moments(chosen_metric)
         solution = Solution.at(ranking.eta, k, moments.mean, moments.error, gap)
@@ -941,12 +940,11 @@ def allowed_cuts(
     low, high = check_bounds(0, max_positives, len(y_proba))
     floors = check_floors(at_least, at_most)
     if not floors:
-        return cuts_between(low, high, len(y_proba))
+        return Allowed(low, high).mask(0, len(y_proba))
     if isinstance(y_proba, UncertainProbabilities):
-        return _feasible(None, y_proba._cuts, floors, low, high)
+        return _feasible(y_proba._cuts, floors, low, high)
     eta = Ranking(check_probabilities(y_proba)).eta
-    one_draw = RankedDraws(ListedDraws(eta[:, None]))
-    return _feasible(eta, one_draw, floors, low, high)
+    return _feasible(eta, floors, low, high)
 
 
 def _decide_drawn(
@@ -972,13 +970,13 @@ def _decide_drawn(
     if not p.one_ranking and isinstance(ranked.draws, ListedDraws):
         own = RankedDraws(ranked.draws.each_sorted())
     try:
-        allowed = _feasible(None, ranked, floors, *bounds)
+        allowed = _feasible(ranked, floors, *bounds)
     except InfeasibleError as refusal:
         if own is not None and _can_be_feasible(own, floors, bounds):
             raise errors.infeasible_cut(str(refusal)) from None
         raise
     cuts = MixtureCuts(ranked, metric)
-    found = MixtureSearch(cuts, allowed).run()
+    found = best_cut_of_draws(cuts, allowed)
     k, gap = found.k, gap_to(found.upper, found.utility, found.error)
     goal_value = metric.sign * found.utility
     if isinstance(goal, DistributionGoal):
@@ -986,7 +984,7 @@ def _decide_drawn(
     value, error = cuts.value(k)
     scope = gap_scope(n, metric, *floors)
     if own is not None:
-        most = _feasible(None, own, floors, *bounds)
+        most = _feasible(own, floors, *bounds)
         gap = _gap_of_rankings(own, metric, goal, most, (value, error, goal_value))
     labels = p._draws.top(k)
     allowance = float(exchange_allowance(scope, n, k, metric))
@@ -1040,7 +1038,7 @@ def _gap_of_rankings(
     """Bound what any prediction could gain, where draws rank differently."""
     value, error, goal_value = chosen
     cuts = MixtureCuts(own, metric)
-    best = MixtureSearch(cuts, allowed).run()
+    best = best_cut_of_draws(cuts, allowed)
     if not isinstance(goal, DistributionGoal):
         return gap_to(best.upper, metric.sign * value, error)
     _, most, gap = MixtureGoalSearch(goal, cuts, allowed).run(best.k)
@@ -1050,7 +1048,7 @@ def _gap_of_rankings(
 def _can_be_feasible(own: RankedDraws, floors: Floors, bounds: tuple[int, int]) -> bool:
     """Return whether a prediction that is not a cut could satisfy the constraints."""
     try:
-        _feasible(None, own, floors, *bounds)
+        _feasible(own, floors, *bounds)
     except InfeasibleError:
         return False
     return True
@@ -1103,22 +1101,30 @@ def as_arguments(floors: Mapping[Metric, list[Wanted]]) -> dict[str, Any]:
 
 
 def _feasible(
-    eta: FloatArray | None, draws: RankedDraws, floors: Floors, low: int, high: int
+    ranking: FloatArray | RankedDraws, floors: Floors, low: int, high: int
 ) -> BoolArray:
     """Return which cuts satisfy all constraints, refusing if none does.
 
-    If the probabilities are known, `eta` holds them in descending order, and `draws` is
-    one draw.
+    `ranking` is known probabilities in descending order, or draws of them.
     """
-    within = cuts_between(low, high, draws.n)
+
+    @cache
+    def drawn() -> RankedDraws:
+        """Return the draws; what is known is one draw."""
+        if isinstance(ranking, np.ndarray):
+            return RankedDraws(ListedDraws(ranking[:, None]))
+        return ranking
+
+    n = ranking.size if isinstance(ranking, np.ndarray) else ranking.n
+    within = Allowed(low, high).mask(0, n)
     allowed = within.copy()
     reach, each = [], True
     for metric, wanted in floors.items():
         for floor in wanted:
             if isinstance(floor, Certain):
-                reached, most, best = _certainly(draws, metric, floor, within)
+                reached, most, best = _certainly(drawn(), metric, floor, within)
             else:
-                reached, most, best = _expectedly(eta, draws, metric, floor, within)
+                reached, most, best = _expectedly(ranking, metric, floor, within)
             allowed &= reached
             each = each and bool(np.any(reached & within))
             reach.append((metric, most, floor, best))
@@ -1128,18 +1134,17 @@ def _feasible(
 
 
 def _expectedly(
-    eta: FloatArray | None,
-    draws: RankedDraws,
+    ranking: FloatArray | RankedDraws,
     metric: Metric,
     floor: float,
     within: BoolArray,
 ) -> tuple[BoolArray, float, int]:
     """Return which cuts reach an expected value, the best value, and its cut."""
-    if eta is not None:
-        curve = auto_solver(eta.size).curve(eta, metric)
+    if isinstance(ranking, np.ndarray):
+        curve = auto_solver(ranking.size).curve(ranking, metric)
         value, error = curve.expected_score, curve.error
     else:
-        value, errors_ = mean_curve(draws, metric)
+        value, errors_ = mean_curve(ranking, metric)
         error = float(errors_.max())
     utility = metric.sign * value
     best = int(np.argmax(np.where(within, utility, -np.inf)))

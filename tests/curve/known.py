@@ -3,6 +3,7 @@
 import numpy as np
 
 from bestcut.metrics import from_counts
+from bestcut.search import Allowed
 from bestcut.solvers._sweep import SweepSolver
 from helpers import descending
 from oracles.extended import expected_curve
@@ -52,7 +53,7 @@ def assert_curve_is_right(eta, metric, largest_error=1e-12):
     assert gap <= 1e-13 * scale
     assert gap <= curve.error
     assert curve.error <= largest_error * scale
-    solution = SWEEP.solve(eta, metric, 0, eta.size)
+    solution = SWEEP.solve(eta, metric, Allowed(0, eta.size))
     own = truth[solution.n_positive]
     best = truth.max() if metric.greater_is_better else truth.min()
     assert abs(solution.expected_score - own) <= solution.error

@@ -6,7 +6,8 @@ import pytest
 import bestcut
 from bestcut.curve import curve_of
 from bestcut.metrics import get
-from bestcut.mixtures import MixtureCuts, MixtureSearch, _search
+from bestcut.mixtures import MixtureCuts, _cuts, best_cut_of_draws
+from bestcut.search import Allowed, Search
 from bestcut.uncertain import RankedDraws
 from groups import one_in
 from mixtures.known import smooth
@@ -29,39 +30,39 @@ def test_the_best_cut_is_the_best_of_the_mean_curve(batch, metric):
     chosen = get(metric)
     p = smooth(n, n, n_draws=12, shift=shift)
     values, errors = mean_of_curves(p, chosen)
-    search = MixtureSearch(MixtureCuts(p._cuts, chosen), np.ones(n + 1, dtype=bool))
-    found = search.run()
+    cuts = MixtureCuts(p._cuts, chosen)
+    found = best_cut_of_draws(cuts, np.ones(n + 1, dtype=bool))
     assert abs(found.utility - values[found.k]) <= found.error + errors[found.k]
     assert np.all(values - errors <= found.upper)
     assert found.upper - found.utility - found.error <= 1e-12
     if n > 128:
-        assert len(search.cuts._known) < n // 2
+        assert len(cuts._known) < n // 2
 
 
 def test_bounds_by_extremes_and_by_chords_leave_out_the_same(monkeypatch):
     p, metric = smooth(1, 500, shift=1.0), get("f1")
     found = []
     for few in (0, 10_000):
-        monkeypatch.setattr(_search, "_FEW", few)
+        monkeypatch.setattr(_cuts, "_FEW", few)
         cuts = MixtureCuts(RankedDraws(p._ranked), metric)
-        search = MixtureSearch(cuts, np.ones(501, dtype=bool))
-        assert search.by_extremes == (few > 0)
-        found.append(search.run())
+        assert cuts.by_extremes == (few > 0)
+        found.append(best_cut_of_draws(cuts, np.ones(501, dtype=bool)))
     assert found[0].k == found[1].k
     assert found[0].utility == pytest.approx(found[1].utility, abs=1e-13)
 
 
 @pytest.mark.parametrize("few", [0, 10_000])
-def test_every_bound_of_a_group_holds_for_its_cuts(monkeypatch, few):
-    """The statement of the search: a group is worth what it reaches, at most."""
-    monkeypatch.setattr(_search, "_FEW", few)
+def test_every_bound_of_a_cell_holds_for_its_cuts(monkeypatch, few):
+    """The statement of the search: a cell is worth what it reaches, at most."""
+    monkeypatch.setattr(_cuts, "_FEW", few)
     for metric in map(get, ("f1", "gmean", "mcc", "jaccard")):
         p = smooth(2, 300, n_draws=6, shift=1.0)
         cuts = MixtureCuts(p._cuts, metric)
-        search = MixtureSearch(cuts, np.ones(301, dtype=bool))
+        search = Search(cuts, Allowed(0, 300))
         edges = np.array([0, 3, 20, 60, 61, 150, 155, 280, 300])
-        cuts.evaluate(edges)
-        reach = search._reach(edges[:-1], edges[1:])
+        search.look(edges)
+        ends = edges[:-1], edges[1:]
+        reach = search._reach(*ends, cuts.bounds(*ends, -np.inf))
         values, _ = mean_of_curves(p, metric)
         tight = []
         for a, b, bound in zip(edges[:-1], edges[1:], reach, strict=True):
@@ -88,14 +89,34 @@ def test_no_more_is_remembered_than_a_decision_needs():
     assert len(p._cuts.sums) <= 256 + 200
 
 
-@pytest.mark.parametrize("ends", [(0, 2000), (0, 700), (900, 2000), (5, 11)])
-def test_groups_are_divided_whatever_their_ends_are(ends):
-    search = MixtureSearch(MixtureCuts(smooth(7, 2000)._cuts, get("f1")), np.ones(2001))
-    edges = search._divided(np.array([ends[0]]), np.array([ends[1]]))
-    assert edges[0][0] == ends[0]
-    assert edges[1][-1] == ends[1]
-    assert np.array_equal(edges[0][1:], edges[1][:-1])
-    assert np.all(edges[0] < edges[1])
+@pytest.mark.parametrize("ends", [(0, 2000), (0, 700), (900, 2000), (5, 11), (7, 7)])
+def test_a_search_begins_at_the_ends_of_what_is_allowed(ends):
+    places = MixtureCuts(smooth(7, 2000)._cuts, get("f1")).first_places(*ends)
+    assert (places[0], places[-1]) == ends
+    assert np.all(np.diff(places) > 0)
+
+
+@pytest.mark.parametrize("crossing", [False, True])
+def test_every_cut_is_looked_at_or_in_a_cell_that_is_bounded(crossing):
+    rng = np.random.default_rng(9)
+    noise = rng.normal(0.0, 0.02, (6, 900)) if crossing else np.zeros((6, 900))
+    table = np.clip(np.sort(rng.beta(0.5, 2, (6, 900)))[:, ::-1] + noise, 0.0, 1.0)
+    p = bestcut.UncertainProbabilities(table)
+    assert p.one_ranking != crossing
+    may = rng.random(901) < 0.3
+    for metric in map(get, ("f1", "gmean", "mcc")):
+        search = Search(MixtureCuts(p._cuts, metric), Allowed.those(may))
+        cells = search.run()
+        covered = np.where(np.isnan(search.utility), 0, 1)
+        ends = zip(cells.first.tolist(), cells.last.tolist(), strict=True)
+        for first, last in [*ends, *search.left_out]:
+            covered[first + 1 : last] += 1
+        assert np.all(covered[may] >= 1)
+        assert np.count_nonzero(np.isnan(search.utility[may])) > 10
+        values = np.array(
+            [MixtureCuts(p._cuts, metric).value(k)[0] for k in range(901)]
+        )
+        assert values[may].max() <= search.upper + 1e-13
 
 
 def test_the_best_cut_may_be_at_either_end_of_the_ranking():
@@ -150,8 +171,7 @@ def test_a_draw_of_few_positives_does_not_make_the_others_slow(monkeypatch):
     drawn, metric = bestcut.UncertainProbabilities(draws), get("f1")
     cuts = MixtureCuts(drawn._cuts, metric)
     monkeypatch.setattr(cuts, "_draw_by_draw", lambda *_: pytest.fail("one by one"))
-    search = MixtureSearch(cuts, np.ones(5001, dtype=bool))
-    found = search.run()
+    found = best_cut_of_draws(cuts, np.ones(5001, dtype=bool))
     assert len(cuts._known) < 250
     values, errors = mean_of_curves(drawn, metric)
     assert np.all(values - errors <= found.upper)

@@ -1,6 +1,5 @@
-"""What a part may hold at best is at least what is inside it."""
+"""What a cell may hold at best is at least what is inside it, and none is forgotten."""
 
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -15,8 +14,15 @@ from bestcut.metrics import (
     from_counts,
     from_expression as formula,
 )
-from bestcut.search import CutSearch, _runs, _search, best_cut, best_cut_in_run
-from bestcut.search._changes import Changes
+from bestcut.search import (
+    Allowed,
+    Search,
+    TableCuts,
+    _runs,
+    best_cut,
+    best_cut_in_run,
+)
+from bestcut.search._bounds import bounds_by_counts, bounds_inside
 from bestcut.search._table import RunTable, SortedTable
 from groups import one_in, slow
 from helpers import descending, load_script
@@ -64,11 +70,12 @@ QUICK = [
 
 
 def check_reach(metric, eta, table, seed=0):
-    """Compare the reach of parts, from long to short, with the exact curve."""
+    """Compare the reach of cells, from long to short, with the exact curve."""
     n = eta.size
     values, errors = curve_of(eta, metric).whole()
-    search = CutSearch(table, metric, 0, n)
-    utility = search.sign * values
+    cuts = TableCuts(table, metric)
+    search = Search(cuts, Allowed(0, n))
+    utility = metric.sign * values
     least = utility - errors
     # The curve itself is compared with the definition at some cuts.
     some = np.random.default_rng(seed).integers(0, n + 1, 4)
@@ -77,47 +84,55 @@ def check_reach(metric, eta, table, seed=0):
     off = np.abs(values[exact.cuts] - scores)
     assert np.all(off <= errors[exact.cuts] + rounding)
     parts = table.count.size
-    for count in (1, 5, _search._GROUPS, 200, parts):
-        groups = search._grouped(np.zeros(1, int), np.full(1, parts), count)
-        search.evaluate(np.unique([groups.first, groups.last]))
-        own = Changes(search, groups)
-        if count > 1:  # those of longer parts, for what is inside them
-            longer = search._grouped(np.zeros(1, int), np.full(1, parts), 3)
-            cover = np.searchsorted(longer.last, groups.last)
-            whole = longer.first[cover] <= groups.first
-            inner = search._together(groups.first[whole], groups.last[whole])
-            search_bounds = Changes(search, longer).at(cover[whole], inner)
-            compare(search, inner, search_bounds, least, metric)
-        compare(search, groups, own, least, metric)
-        caps = own.caps()
-        for i, (first, last) in enumerate(edges_of(search, groups)):
-            inside = least[first + 1 : last]
-            if inside.size:
-                assert inside.max() <= caps[i] * (1 + 4 * EPS * np.sign(caps[i]))
-    # Every edge: its value within its error, and below its ceiling.
+    longer = None
+    for count in (1, 5, 24, 200, parts):
+        places = np.unique(np.linspace(0, parts, count + 1).astype(np.intp))
+        first, last = places[:-1], places[1:]
+        search.look(places)
+        bounds = cuts.bounds(first, last, -np.inf)
+        compare(search, first, last, bounds, least)
+        if longer is not None:  # what holds for longer cells holds for what is inside
+            at = np.searchsorted(longer[0], first, side="right") - 1
+            inside = np.flatnonzero(last <= longer[1][at])
+            inherited = longer[2].at(at[inside])
+            compare(search, first[inside], last[inside], inherited, least)
+        longer = first, last, bounds
+        few = cuts.above[0, last] - cuts.above[0, first] < 1.0
+        if few.any():
+            check_counts(search, first[few], last[few], least)
+    # Every cut that was looked at: its value within its error, and below its ceiling.
     seen = np.flatnonzero(~np.isnan(search.utility))
-    off = np.abs(search.utility[seen] - utility[search.start[seen]])
-    assert np.all(off <= search.error[seen] + errors[search.start[seen]])
-    assert np.all(least[search.start[seen]] <= search.ceiling[seen])
+    off = np.abs(search.utility[seen] - utility[cuts.start[seen]])
+    assert np.all(off <= search.error[seen] + errors[cuts.start[seen]])
+    assert np.all(least[cuts.start[seen]] <= search.ceiling[seen])
 
 
-def edges_of(search, groups):
-    pairs = search.start[groups.first], search.start[groups.last]
-    return list(zip(*(x.tolist() for x in pairs), strict=True))
+def check_counts(search, first, last, least):
+    """Bounds from how probable counts are hold wherever they are asked for."""
+    cuts = search.cuts
+    if cuts.total[1, 0] > 400.0:  # laws of many values
+        return
+    first, last = first[-40:], last[-40:]
+    about = cuts.metric, cuts.n, cuts.proved
+    cells, chances = cuts.cells(first, last), cuts.chances(first, last)
+    bounds = bounds_inside(*about, cuts.total, cells)
+    bend, swap, flip = bounds_by_counts(*about, cells, chances)
+    counted = bounds._replace(bend=bend, swap=swap, flip=flip)
+    compare(search, first, last, counted, least)
 
 
-def compare(search, groups, bounds, least, metric):
-    reach = search.reach(groups, bounds)
-    for i, (first, last) in enumerate(edges_of(search, groups)):
-        inside = least[first + 1 : last]
+def compare(search, first, last, bounds, least):
+    reach, start = search._reach(first, last, bounds), search.cuts.start
+    for i, (a, b) in enumerate(zip(start[first], start[last], strict=True)):
+        inside = least[a + 1 : b]
         if inside.size:
-            here = (metric.name, first, last, float(inside.max()), float(reach[i]))
+            here = (search.cuts.metric.name, a, b, float(inside.max()), float(reach[i]))
             assert inside.max() <= reach[i], here
             assert inside.max() <= bounds.cap[i] + 4 * EPS * abs(bounds.cap[i]), here
 
 
 @one_in(2, "pair", {"-".join(pair): pair for pair in QUICK})
-def test_reach_of_parts(pair):
+def test_reach_of_cells(pair):
     name, law = pair
     eta = descending(LAWS[law])
     check_reach(METRICS[name], eta, SortedTable(eta, 10))
@@ -126,7 +141,7 @@ def test_reach_of_parts(pair):
 @pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("name", METRICS)
-def test_reach_of_all_parts(name, law):
+def test_reach_of_all_cells(name, law):
     eta = descending(LAWS[law])
     for length in (8, 100):
         check_reach(METRICS[name], eta, SortedTable(eta, length))
@@ -141,43 +156,55 @@ def no_way_back(monkeypatch):
     def refuse(*args):
         raise AssertionError(args)
 
-    monkeypatch.setattr(_runs, "whole_curve_best", refuse)
+    monkeypatch.setattr(_runs, "_curve", refuse)
     monkeypatch.setattr(_runs, "_DIRECT", 32)
     monkeypatch.setattr(_runs, "_PARTS", 64)
 
 
-def check_search(metric, eta, low, high, whole=None):
+def check_search(metric, eta, allowed, whole=None):
     """Compare the search with the whole curve; return what it found."""
     values, errors = curve_of(eta, metric).whole() if whole is None else whole
-    sign = 1.0 if metric.greater_is_better else -1.0
-    utility = sign * values
-    allowed = slice(low, high + 1)
+    utility = metric.sign * values
+    may = allowed.mask(0, eta.size)
     try:
-        best = best_cut(eta, metric, low, high)
+        best = best_cut(eta, metric, allowed)
     except AssertionError:
         best = None  # half of the ranking is left: the whole curve is what it takes
-    search = CutSearch(SortedTable(eta, 8), metric, low, high)
-    kept = search.run()
-    least = float(np.max(utility[allowed] - errors[allowed]))
-    most = float(np.max(utility[allowed] + errors[allowed]))
+    search = Search(TableCuts(SortedTable(eta, 8), metric), allowed)
+    cells = search.run()
+    least = float(np.max((utility - errors)[may]))
+    most = float(np.max((utility + errors)[may]))
     assert search.lower <= most
     assert search.upper >= least
-    # What is left out is worth no more than the best edge, but for next to nothing.
-    left_out = np.ones(eta.size + 1, dtype=bool)
-    for part in kept.tolist():
-        left_out[search.start[part] : search.start[part + 1] + 1] = False
-    left_out[search.start[search.candidates]] = False
-    left_out[:low], left_out[high + 1 :] = False, False
-    beyond = (utility - errors)[left_out] - (search.enough)
+    check_invariant(search, cells, may)
+    # What is left out is worth no more than the best cut, but for next to nothing.
+    left_out = may.copy()
+    for first, last in cells.runs():
+        left_out[search.cuts.start[first] : search.cuts.start[last] + 1] = False
+    left_out[search.cuts.start[search.candidates]] = False
+    beyond = (utility - errors)[left_out] - search.enough
     assert beyond.max(initial=-np.inf) <= 0
     if best is not None:
-        assert low <= best.k <= high
+        assert may[best.k]
         assert abs(best.utility - utility[best.k]) <= best.error + errors[best.k]
         assert best.upper >= least
         gap = max(best.upper - best.utility - best.error, 0.0)
         assert least <= best.utility + best.error + gap
         assert gap <= 1e-8 * max(abs(most), 1e-3) + 2 * errors.max()
     return best
+
+
+def check_invariant(search, cells, may):
+    """Every allowed cut was looked at, or is in one cell that is open or left out."""
+    start = search.cuts.start
+    covered = np.zeros(may.size, dtype=int)
+    covered[start[~np.isnan(search.utility)]] += 1
+    for first, last in [*zip(cells.first, cells.last, strict=True), *search.left_out]:
+        covered[start[first] + 1 : start[last]] += 1
+    seen = np.zeros(may.size, dtype=bool)
+    seen[start[~np.isnan(search.utility)]] = True
+    assert np.all(covered[may] >= 1)
+    assert np.all(covered[may & ~seen] == 1)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3, *map(slow, (2, *range(4, 8)))])
@@ -195,16 +222,16 @@ def test_the_search_by_itself_on_few_instances(seed, monkeypatch):
         best, scores = best_over_all_labels(
             laws, definition, zero, minimise=not metric.greater_is_better
         )
-        search = CutSearch(SortedTable(eta, 8), metric, 0, n)
+        search = Search(TableCuts(SortedTable(eta, 8), metric), Allowed(0, n))
         search.run()
         assert search.lower <= sign * best + 1e-15
         assert search.upper >= sign * best - 1e-15
-        for edge in np.flatnonzero(~np.isnan(search.utility)).tolist():
-            k = int(search.start[edge])
-            off = abs(Fraction(search.utility[edge]) - sign * scores[2**k - 1])
-            assert off <= search.error[edge]
+        for place in np.flatnonzero(~np.isnan(search.utility)).tolist():
+            k = int(search.cuts.start[place])
+            off = abs(Fraction(search.utility[place]) - sign * scores[2**k - 1])
+            assert off <= search.error[place]
         try:
-            found = best_cut(eta, metric, 0, n)
+            found = best_cut(eta, metric, Allowed(0, n))
         except AssertionError:
             continue
         exact = sign * scores[2**found.k - 1]
@@ -217,8 +244,9 @@ def test_the_search_by_itself(name, law, monkeypatch):
     no_way_back(monkeypatch)
     eta, metric = descending(LAWS[law]), METRICS[name]
     whole = curve_of(eta, metric).whole()
-    for bounds in ((0, 3000), (37, 411)):
-        check_search(metric, eta, *bounds, whole)
+    every_third = np.arange(3001) % 3 == 1
+    for allowed in (Allowed(0, 3000), Allowed(37, 411), Allowed.those(every_third)):
+        check_search(metric, eta, allowed, whole)
 
 
 @pytest.mark.slow
@@ -229,7 +257,7 @@ def test_the_search_by_itself_everywhere(name, law, monkeypatch):
     eta, metric = descending(LAWS[law]), METRICS[name]
     whole = curve_of(eta, metric).whole()
     for bounds in ((0, 3000), (0, 1), (3000, 3000), (1, 2999), (37, 411), (2500, 2990)):
-        check_search(metric, eta, *bounds, whole)
+        check_search(metric, eta, Allowed(*bounds), whole)
         check_run(metric, eta, bounds, whole)
 
 
@@ -260,38 +288,49 @@ def test_the_search_in_runs(name, law, monkeypatch):
         check_run(metric, eta, bounds, whole)
 
 
-@pytest.mark.parametrize("sure", [0.99, 1.0])
-@pytest.mark.parametrize("apart", [0, 2, 4])
-def test_changes_are_bounded_all_the_way_to_the_mean(apart, sure):
-    """Lemma 9: also where probabilities are so far moved that other totals are likely.
-
-    Of 24 instances the upper half is positive and the lower half negative, surely or
-    but for 1 %. At their mean the total is often one that is otherwise hardly ever
-    seen, or never.
-    """
-    m, n = 12, 24
-    eta = np.repeat([sure, 1.0 - sure], m)
-    metric = from_counts(
-        lambda tp, fp, fn, tn: np.where(np.abs(tp + fn - m - apart) < 0.5, tp - fn, 0.0)
+@pytest.mark.parametrize("sure", [0.5, 0.9, 0.99, 1.0])
+@pytest.mark.parametrize("name", ["f1", "gmean", "mcc", "accuracy", "count"])
+def test_what_other_labels_change_is_bounded(name, sure):
+    """Lemma 10: the change by one label, next to the cuts of every cell."""
+    n, few = 24, 12
+    eta = np.repeat([sure, 1.0 - sure], few)
+    metric = (
+        from_counts(lambda tp, fp, fn, tn: tp - fn + 0.0 * tn, name="count")
+        if name == "count"
+        else bestcut.metrics.get(name)
     )
-    search = CutSearch(SortedTable(eta, 8), metric, 0, n)
-    parts = search.table.count.size
-    search.evaluate(np.array([0, parts]))
-    bounds = Changes(search, search._together(np.zeros(1, int), np.full(1, parts)))
-    for k in range(1, n):
-        for name, above, step in (("a", k - 1, (1, 0)), ("b", k, (0, 1))):
-            tp = np.arange(above + 1.0)[:, None]
-            fn = np.arange(float(n - above))
-            chance = halves(above)[:, None] * halves(n - 1 - above)
-            after, before = (
-                metric.score_cells(tp + a, k - tp - a, fn + b, n - k - fn - b)
-                for a, b in (step, (0, 0))
-            )
-            change = float(np.sum(chance * (after - before)))
-            low, high = bounds.ends[name]
-            assert low[0] <= change <= high[0]
+    cuts = TableCuts(SortedTable(eta, 8), metric)
+    parts = cuts.start.size - 1
+    first, last = np.arange(parts), np.arange(1, parts + 1)
+    inside = cuts.cells(first, last)
+    about = metric, n, cuts.proved
+    bounds = bounds_inside(*about, cuts.total, inside, flips=True)
+    counted = bounds_by_counts(*about, inside, cuts.chances(first, last))
+    for i, (a, b) in enumerate(zip(cuts.start[:-1], cuts.start[1:], strict=True)):
+        for k in range(max(a, 1), min(b, n - 1) + 1):
+            # One that is predicted positive, and one that is not, changes its label.
+            for row, moved in ((k - 1, (1, -1, 0, 0)), (k, (0, 0, 1, -1))):
+                others = np.delete(eta, row)
+                above = k - 1 if row < k else k
+                tp, fn = law_of_few(others[:above]), law_of_few(others[above:])
+                change = expected_change(metric, tp, fn, row < k, moved)
+                assert abs(change) <= bounds.flip[i] + 1e-12
+                assert abs(change) <= counted[2][i] + 1e-12
 
 
-def halves(n):
-    """Return the law of the heads of n coins."""
-    return np.array([math.comb(n, k) for k in range(n + 1)]) / 2.0**n
+def expected_change(metric, tp_law, fn_law, is_above, moved):
+    """Return what the score changes by on average if a negative turns positive."""
+    above, below = tp_law.size - 1, fn_law.size - 1
+    tp, fn = np.arange(above + 1.0)[:, None], np.arange(below + 1.0)
+    cells = [tp, above - tp + is_above, fn, below - fn + (not is_above)]
+    after = [x + step for x, step in zip(cells, moved, strict=True)]
+    change = metric.score_cells(*after) - metric.score_cells(*cells)
+    return float(tp_law @ np.broadcast_to(change, (tp.size, fn.size)) @ fn_law)
+
+
+def law_of_few(p):
+    """Return the law of the positives among some instances."""
+    law = np.ones(1)
+    for chance in p:
+        law = np.convolve(law, [1.0 - chance, chance])
+    return law

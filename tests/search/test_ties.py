@@ -5,25 +5,25 @@ import pytest
 
 import bestcut
 from bestcut.metrics import from_expression
-from bestcut.search import CutSearch
+from bestcut.search import TableCuts
 from helpers import descending
 from solvers.known import WAYS, decided, noted_cuts
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", ["recall", "specificity"])
-def test_thousands_of_edges_that_tie_are_not_looked_at_one_by_one(
+def test_thousands_of_cuts_that_tie_are_not_looked_at_one_by_one(
     name, way, monkeypatch
 ):
     # Next to one end of the ranking all cuts are worth 1 up to 1e-9.
     looked = []
-    look = CutSearch._evaluate
+    look = TableCuts._evaluate
 
-    def counted(self, edges, *rest):
-        looked.append(edges.size)
-        look(self, edges, *rest)
+    def counted(self, places, *rest):
+        looked.append(places.size)
+        return look(self, places, *rest)
 
-    monkeypatch.setattr(CutSearch, "_evaluate", counted)
+    monkeypatch.setattr(TableCuts, "_evaluate", counted)
     p = np.random.default_rng(3).beta(0.3, 3, 200_000)
     p = 1.0 - p if name == "specificity" else p
     found = noted_cuts(monkeypatch)
@@ -35,7 +35,7 @@ def test_thousands_of_edges_that_tie_are_not_looked_at_one_by_one(
     assert decision.error + decision.gap < 1e-11
 
 
-def test_what_is_stated_of_edges_that_tie_is_true():
+def test_what_is_stated_of_cuts_that_tie_is_true():
     # A bound on any score is of no help here: the plateau is below it.
     metric = from_expression("0.5 * tp / (tp + fn) + 0.25 * n / n", name="plateau")
     p = descending(np.random.default_rng(4).beta(0.3, 3, 3000))

@@ -42,8 +42,8 @@ def noted_cuts(monkeypatch):
 def never_sort(monkeypatch):
     """Let the summary decide by itself however few or similar the scores are."""
 
-    def cut(self, p, metric, low, high):
-        bracket = Bracket(quick_table(p), metric, low, high)
+    def cut(self, p, metric, allowed):
+        bracket = Bracket(quick_table(p), metric, allowed.low, allowed.high)
         wanted = bracket.window.inside(p)
         return bracket.fixed(wanted, np.ones(wanted.size, dtype=np.int64))
 

@@ -8,6 +8,7 @@ import bestcut
 from bestcut.metrics import from_counts
 from bestcut.metrics._discs import is_followed
 from bestcut.reference import ALGORITHMS
+from bestcut.search import Allowed
 from curve.known import SWEEP, TVERSKY, probabilities
 from groups import few_and_many, slow
 from helpers import NAMES, descending
@@ -33,7 +34,7 @@ def test_no_cut_beats_the_chosen_one_by_more_than_twice_the_error(p, name):
     eta = descending(p)
     metric = bestcut.metrics.get(name)
     truth = ALGORITHMS["cubic"].curve(eta, metric)
-    solution = SWEEP.solve(eta, metric, 0, eta.size)
+    solution = SWEEP.solve(eta, metric, Allowed(0, eta.size))
     sign = 1 if metric.greater_is_better else -1
     own = sign * truth.expected_score[solution.n_positive]
     slack = 2 * solution.error + 2 * truth.error

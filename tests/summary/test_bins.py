@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import bestcut
+from bestcut.search import TableCuts
 from bestcut.summary._bins import BINS, bin_of, count_and_moments, geometry
 from bestcut.summary._table import BinTable, quick_table
 from summary.known import KINDS
@@ -53,17 +54,14 @@ def test_the_quick_table_is_good_enough():
     assert np.allclose(above[0][2], above[1][2], rtol=1e-8)
 
 
-def test_groups_are_split_even_if_one_part_has_everything():
-    from bestcut.search import CutSearch
-
+@pytest.mark.parametrize("low", [0, 1, 200_000, 200_150])
+def test_a_search_begins_with_several_cells_even_if_one_bin_has_everything(low):
     tiny = np.geomspace(1e-9, 1e-12, 200)
     p = np.concatenate([np.full(200_000, 1e-3), tiny])
     table = BinTable(*count_and_moments(p))
-    search = CutSearch(table, bestcut.metrics.get("mcc"), 0, p.size)
-    for first in (0, 1):
-        whole = np.array([first]), np.array([len(table)])
-        groups = search._grouped(*whole, 16)
-        assert groups.first.size > 1
-        assert groups.first[0] == first
-        assert groups.last[-1] == len(table)
-        assert np.array_equal(groups.first[1:], groups.last[:-1])
+    cuts = TableCuts(table, bestcut.metrics.get("mcc"))
+    places = cuts.first_places(low, p.size)
+    assert places.size > 2
+    assert cuts.start[places[0]] <= low
+    assert places[-1] == len(table)
+    assert np.all(np.diff(places) > 0)

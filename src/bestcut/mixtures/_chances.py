@@ -18,12 +18,13 @@ import numpy as np
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.goals import DistributionGoal, Question
 from bestcut.metrics import Metric, agreement_never_hurts
-from bestcut.mixtures._cuts import MixtureCuts, extreme_utility
+from bestcut.mixtures._cuts import MixtureCuts
 from bestcut.scores import (
     MixedRows,
     UtilityDistribution,
     probability_error,
 )
+from bestcut.search import extreme_utility
 from bestcut.uncertain import DrawnLaw
 
 _PAIRS = 1 << 21  # of counts that are looked at one by one

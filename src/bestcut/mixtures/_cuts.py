@@ -5,6 +5,7 @@ The expected score of a cut is the mean of its expected scores in all draws.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,21 @@ from bestcut.counts import (
     rule_of_sums,
     value_of_cut,
 )
-from bestcut.metrics import Metric, Trait, is_linear, largest_score
+from bestcut.metrics import (
+    Metric,
+    Trait,
+    agreement_never_hurts,
+    is_linear,
+    largest_score,
+    score_bound,
+    tp_never_hurts,
+)
 from bestcut.scores import MixedPrediction, mean_over_draws
+from bestcut.search import RARE, Bounds, Cells, bounds_inside, extreme_utility
 from bestcut.uncertain import DrawnLaw, RankedDraws
 
+_CELLS = 8  # that the ranking is divided into at first
+_FEW = 600  # instances with which extremes bound cells best
 _VARIED = 200.0  # with a smaller variance in all, proofs take longer than exact laws
 _PAIRS = 1 << 22  # of counts that are looked at one by one for a cut
 _TOLERANCE = 1e-13  # what rules may leave, of the size of the metric
@@ -50,17 +62,17 @@ class MixtureCuts:
         The metric.
     """
 
+    are_dear = True
+
     def __init__(self, ranked: RankedDraws, metric: Metric) -> None:
         self.ranked, self.metric = ranked, metric
         self.n, self.n_draws = ranked.n, ranked.n_draws
         self.largest = largest_score(metric, self.n)
+        self.proved = score_bound(metric, self.n)
+        self.start = np.arange(self.n + 1)
+        self.total = ranked.total[:2]
         self._mean_above = Trait.FACTORISED in metric.traits
         self._known: dict[int, tuple[float, float]] = {}
-
-    @property
-    def are_narrow(self) -> bool:
-        """Whether few pairs of counts are possible at a cut, in all draws together."""
-        return _width(self.ranked.total) ** 2 <= _EVALUATIONS
 
     def prediction(self, cut: int) -> MixedPrediction:
         """Return the prediction of a cut."""
@@ -68,12 +80,77 @@ class MixtureCuts:
             self.ranked.side(cut, below=False), self.ranked.side(cut, below=True)
         )
 
-    def highest(self, low: int, high: int) -> float:
-        """Bound the expected utility of all cuts from `low` to `high`.
+    @cached_property
+    def by_extremes(self) -> bool:
+        """Whether cells are bounded by extremes: where few positives are expected.
+
+        In some draw few are enough; but then there must not be many in another.
+        """
+        rare = float(self.total[1].min()) < RARE
+        narrow = _width(self.ranked.total) ** 2 <= _EVALUATIONS
+        few = self.n <= _FEW or (rare and narrow)
+        return few and agreement_never_hurts(self.metric, self.n)
+
+    def first_places(self, low: int, high: int) -> IndexArray:
+        """Return the cuts to begin with, from `low` to `high`.
+
+        Curves bend most near both ends of the ranking: there they are close together.
+        """
+        share = np.linspace(0.0, 1.0, _CELLS + 1)
+        steps = [share]
+        if low == 0:
+            steps.append(share**3)
+        if high == self.n:
+            steps.append(1.0 - (1.0 - share) ** 3)
+        cuts = np.rint(low + (high - low) * np.concatenate(steps)).astype(np.intp)
+        ends = np.array([low, min(low + 1, high), max(high - 1, low), high])
+        return np.unique(np.concatenate([cuts, ends]))
+
+    def bounds(self, first: IndexArray, last: IndexArray, enough: float) -> Bounds:
+        """Bound the mean curve inside cells, by chords and by extremes."""
+        about = self.metric, self.n, self.proved
+        bounds = bounds_inside(*about, self.total, self._cells(first, last))
+        if not (self.ranked.is_ranked or tp_never_hurts(self.metric, self.n)):
+            # Lemma 10 wants an order, or a metric that an order never hurts.
+            bounds = bounds._replace(bend=np.full(first.size, np.inf))
+        if self.by_extremes:
+            highest = self.highest(first, last)
+            bounds = bounds._replace(cap=np.fmin(bounds.cap, highest))
+        return bounds
+
+    def _cells(self, first: IndexArray, last: IndexArray) -> Cells:
+        """Return what is known of the instances between cuts."""
+        sums = self.ranked.sums
+        above, below = (
+            np.stack(
+                [
+                    np.stack([sums[cut][side][:2] for cut in cuts.tolist()], axis=1)
+                    for cuts in (first, last)
+                ]
+            )
+            for side in (0, 1)
+        )
+        least, most = self.ranked.range_between(first, last)
+        start, stop = (x.astype(np.float64)[:, None] for x in (first, last))
+        return Cells(start, stop, above, below, least, most)
+
+    def doubt(self, places: IndexArray) -> FloatArray:
+        """Return 0: all probabilities are known."""
+        return np.zeros(places.size)
+
+    def plan_inside(self, first: IndexArray, last: IndexArray) -> None:
+        """Do nothing: rules are proved for every cut."""
+
+    def highest(self, first: IndexArray, last: IndexArray) -> FloatArray:
+        """Bound the expected utility of the cuts between cuts by extremes (Lemma 18).
 
         That of a metric that never falls when a prediction is corrected; it is what it
-        would be with the positives above `high` and the negatives above `low`.
+        would be with the positives above the last and the negatives above the first.
         """
+        pairs = zip((first + 1).tolist(), (last - 1).tolist(), strict=True)
+        return np.array([self._highest(low, high) for low, high in pairs])
+
+    def _highest(self, low: int, high: int) -> float:
         tp, fn = self.ranked.laws(high)
         n_pairs = tp.pmf.shape[0] * fn.pmf.shape[0]
         if n_pairs > _PAIRS:
@@ -95,10 +172,20 @@ class MixtureCuts:
     def value(self, cut: int) -> tuple[float, float]:
         """Return the expected score of a cut, and a bound on its error."""
         if cut not in self._known:
-            self.evaluate(np.array([cut]))
+            self._look(np.array([cut]))
         return self._known[cut]
 
-    def evaluate(self, cuts: IndexArray) -> None:
+    def evaluate(self, places: IndexArray) -> tuple[FloatArray, FloatArray]:
+        """Return the expected utility at some cuts, with bounds on its error."""
+        self._look(places)
+        pairs = [self._known[cut] for cut in places.tolist()]
+        value, error = np.array(pairs).reshape(-1, 2).T
+        return self.metric.sign * value, error
+
+    # Every look is as close as can be.
+    evaluate_first = evaluate_closely = evaluate
+
+    def _look(self, cuts: IndexArray) -> None:
         """Compute the expected scores of some cuts, with bounds on their errors."""
         new = np.array([c for c in cuts.tolist() if c not in self._known], np.intp)
         if not new.size:
@@ -233,17 +320,6 @@ class MixtureCuts:
         ]
         values, errors = (np.array(x) for x in zip(*each, strict=True))
         return values, errors
-
-
-def extreme_utility(
-    metric: Metric, tp: FloatArray, fn: FloatArray, n_pred: float, n: float
-) -> FloatArray:
-    """Return the utility if `n_pred` were predicted positive, as far as possible."""
-    fp = np.clip(n_pred - tp, 0.0, np.maximum(n - tp - fn, 0.0))
-    tn = np.maximum(n - tp - fn - fp, 0.0)
-    score = metric.score_cells(tp, fp, fn, tn)
-    shape = np.broadcast_shapes(tp.shape, fn.shape)
-    return np.asarray(metric.sign * np.broadcast_to(score, shape))
 
 
 def _are_short(above: FloatArray, below: FloatArray) -> bool:

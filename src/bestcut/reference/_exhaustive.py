@@ -9,6 +9,7 @@ from bestcut.counts import add_instance
 from bestcut.metrics import Metric
 from bestcut.reference._cubic import CubicSolver
 from bestcut.scores import Prediction
+from bestcut.search import Allowed
 from bestcut.solvers import Curve, Solution, Solver, summation_error
 
 _BLOCK = 1 << 14  # label vectors looked at together
@@ -25,8 +26,8 @@ class ExhaustiveSolver(Solver):
         """Return the expected score of every cut."""
         return CubicSolver().curve(eta, metric)
 
-    def solve(self, eta: FloatArray, metric: Metric, low: int, high: int) -> Solution:
-        """Return the best of all label vectors with `low` to `high` positives."""
+    def solve(self, eta: FloatArray, metric: Metric, allowed: Allowed) -> Solution:
+        """Return the best of all label vectors with as many positives as allowed."""
         n = eta.size
         laws = _laws_of_all_subsets(eta)
         subsets = np.arange(1 << n)
@@ -34,7 +35,7 @@ class ExhaustiveSolver(Solver):
         sign = metric.sign
         best, chosen, scale = -np.inf, 0, 0.0
         counts = np.arange(n + 1.0)
-        for k in range(low, high + 1):
+        for k in np.flatnonzero(allowed.mask(0, n)).tolist():
             in_k, in_rest = counts[: k + 1], counts[: n - k + 1]
             table = metric.score(
                 in_k[:, None], float(k), in_k[:, None] + in_rest, float(n)

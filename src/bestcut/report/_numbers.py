@@ -29,6 +29,7 @@ from bestcut.counts import (
 )
 from bestcut.metrics import Metric, Trait, get
 from bestcut.scores import ConfusionDistribution, Prediction, ScoreDistribution
+from bestcut.search import Allowed
 from bestcut.solvers import auto_solver
 
 LEVEL = 0.9
@@ -192,7 +193,8 @@ def _best_cut(
     """Return the cut that `decide` takes; the allowed cuts are found only once."""
     if not (conditions.at_least or conditions.at_most):
         return decide(p, metric, max_positives=conditions.max_positives).n_positive
-    return auto_solver(p.size).solve_among(eta, metric, allowed).n_positive
+    one_way = auto_solver(p.size)
+    return one_way.solve(eta, metric, Allowed.those(allowed)).n_positive
 
 
 def known_scores(

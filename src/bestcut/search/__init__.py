@@ -1,12 +1,14 @@
-"""Where the best cut is: one proved search over a table of parts."""
+"""Where the best cut is: one proved search over the cuts of a ranking."""
 
-from bestcut.search._changes import RARE, Changes, Parts, above_chord, times
+from bestcut.search._allowed import Allowed
+from bestcut.search._bounds import Bounds, Cells, bounds_inside, extreme_utility
+from bestcut.search._cuts import RARE, TableCuts
 from bestcut.search._runs import (
     BestCut,
     Found,
+    best_candidate,
     best_cut,
     best_cut_in_run,
-    best_edge_of,
     best_of,
     exchange_allowance,
     gap_in_words,
@@ -15,27 +17,28 @@ from bestcut.search._runs import (
     outside,
     whole_curve_best,
 )
-from bestcut.search._search import CutSearch
-from bestcut.search._table import consecutive
+from bestcut.search._search import OpenCells, Search
 
 __all__ = [
     "RARE",
+    "Allowed",
     "BestCut",
-    "Changes",
-    "CutSearch",
+    "Bounds",
+    "Cells",
     "Found",
-    "Parts",
-    "above_chord",
+    "OpenCells",
+    "Search",
+    "TableCuts",
+    "best_candidate",
     "best_cut",
     "best_cut_in_run",
-    "best_edge_of",
     "best_of",
-    "consecutive",
+    "bounds_inside",
     "exchange_allowance",
+    "extreme_utility",
     "gap_in_words",
     "gap_scope",
     "gap_to",
     "outside",
-    "times",
     "whole_curve_best",
 ]

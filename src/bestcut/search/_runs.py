@@ -9,17 +9,21 @@ from typing import Any
 import numpy as np
 
 from bestcut._types import EPS, CountArray, FloatArray, IndexArray
-from bestcut.counts import ROOM, ListedSide, Side, SummedSide, convolved
-from bestcut.curve import curve_between, curve_of
+from bestcut.counts import NOBODY, ROOM, ListedSide, Side, SummedSide, convolved
+from bestcut.curve import BlockCurve, curve_between, curve_of
 from bestcut.metrics import (
     Metric,
     largest_score,
     tp_never_hurts,
     tp_never_hurts_for_any_n,
 )
-from bestcut.search._search import CutSearch
-from bestcut.search._table import RunTable, SortedTable, consecutive
+from bestcut.search._allowed import Allowed
+from bestcut.search._cuts import TableCuts
+from bestcut.search._search import Search
+from bestcut.search._table import RunTable, SortedTable
 
+_SHORT_RUN = 64  # instances in a run that is left, whose cuts are all looked at
+_DEAR = 1e6  # evaluations with which a longer one is searched in its turn
 _PARTS = 2048  # of a run, looked at together
 _SIZES = 16  # different numbers of instances that are worth a proof each
 # Evaluations of the metric that a decision may take; some 20 seconds.
@@ -86,28 +90,28 @@ def best_cut_in_run(
     if size <= (_DIRECT_BY_RULES if varied else _DIRECT):
         return _directly(values, counts, metric, within, sides)
     table = RunTable(values, counts, min(_PARTS, size // 16))
-    search = CutSearch(table, metric, *bounds, *sides)
-    kept = search.run()
-    left = int(table.count[kept].sum())
-    affordable = search.cost(kept) <= _AFFORDABLE
-    if left > size // 2 and affordable:  # the bounds leave little out
+    cuts = TableCuts(table, metric, *sides)
+    search = Search(cuts, Allowed(*bounds))
+    cells = search.run()
+    affordable = cuts.cost(cells.first, cells.last) <= _AFFORDABLE
+    if 2 * cells.size(cuts.start) > size and affordable:  # bounds leave little out
         return _directly(values, counts, metric, within, sides)
 
-    def last_value(edge: int) -> float:
-        return float(table.values(0, edge)[0][-1])
+    def last_value(place: int) -> float:
+        return float(table.values(0, place)[0][-1])
 
-    found: list[Found | None] = []
     if not affordable:  # the gap says what may be missed
-        best = search.best_edge()
+        best = search.best_place()
         if best is not None and best > 0:
-            one = best_edge_of(search, np.array([best]), last_value)
-            return best_of([one], search.upper)
-    for first, last in consecutive(kept):
-        inner = (search.side(first, below=False), search.side(last, below=True))
+            at_best = best_candidate(search, cuts, np.array([best]), last_value)
+            return best_of([at_best], search.upper)
+    found: list[Found | None] = []
+    for first, last in cells.runs():
+        inner = (cuts.side(first, below=False), cuts.side(last, below=True))
         part = _merged(*table.values(first, last))
         found.append(best_cut_in_run(*part, metric, bounds, inner))
-    edges = outside(search.candidates, consecutive(kept))
-    found.append(best_edge_of(search, edges[edges > 0], last_value))
+    places = outside(search.candidates, cells.runs())
+    found.append(best_candidate(search, cuts, places[places > 0], last_value))
     return best_of(found, search.enough)
 
 
@@ -117,34 +121,37 @@ def _merged(values: FloatArray, counts: CountArray) -> tuple[FloatArray, CountAr
     return values[new], np.add.reduceat(counts, new)
 
 
-def outside(edges: IndexArray, runs: list[tuple[int, int]]) -> IndexArray:
-    """Return the edges that are not among the cuts of runs, as the last of each is."""
-    inside = np.zeros(edges.size, dtype=np.bool_)
+def outside(places: IndexArray, runs: list[tuple[int, int]]) -> IndexArray:
+    """Return the places that are not among the cuts of runs, as the last of each is."""
+    inside = np.zeros(places.size, dtype=np.bool_)
     for first, last in runs:
-        inside |= (first < edges) & (edges <= last)
-    return edges[~inside]
+        inside |= (first < places) & (places <= last)
+    return places[~inside]
 
 
-def best_edge_of(
-    search: CutSearch, edges: IndexArray, threshold: Callable[[int], float]
+def best_candidate(
+    search: Search,
+    cuts: TableCuts,
+    places: IndexArray,
+    threshold: Callable[[int], float],
 ) -> Found | None:
-    """Return the best of some edges, of equal ones the first; None if there are none.
+    """Return the best of some cuts, of equal ones the first; None if there are none.
 
-    `threshold` says what the smallest probability above an edge is.
+    `threshold` says what the smallest probability above the cut at a place is.
     """
-    if edges.size == 0:
+    if places.size == 0:
         return None
-    search.evaluate_closely(edges)
-    utility, error = search.utility[edges], search.error[edges]
+    search.look_closely(places)
+    utility, error = search.utility[places], search.error[places]
     i = int(np.argmax(utility))
-    edge = int(edges[i])
+    place = int(places[i])
     return Found(
         float(utility[i]),
         float(error[i]),
         float(np.max(utility + error)),
-        threshold(edge),
-        search.side(edge, below=False),
-        search.side(edge, below=True),
+        threshold(place),
+        cuts.side(place, below=False),
+        cuts.side(place, below=True),
     )
 
 
@@ -201,32 +208,62 @@ class BestCut:
     upper: float
 
 
-def best_cut(eta: FloatArray, metric: Metric, low: int, high: int) -> BestCut:
-    """Return the best cut of probabilities in descending order, not empty."""
-    search = CutSearch(SortedTable(eta, _length(eta.size)), metric, low, high)
-    kept = search.run()
-    start = search.table.start
-    affordable = search.cost(kept) <= _AFFORDABLE
-    if search.table.count[kept].sum() > eta.size // 2 and affordable:
-        return whole_curve_best(eta, metric, low, high)
-    best = BestCut(low, -np.inf, 0.0, search.enough)
-    edge = search.best_edge()
-    if not affordable and edge is not None:  # the gap says what may be missed
-        search.evaluate_closely(np.array([edge]))
-        utility, error = float(search.utility[edge]), float(search.error[edge])
-        return BestCut(int(start[edge]), utility, error, search.upper)
-    for first, last in _pieces(start, consecutive(kept)):
-        sides = search.side(first, below=False), search.side(last, below=True)
-        run = eta[start[first] : start[last]]
-        curve = curve_between(run, metric, search.largest, *sides, search.worth)
-        best = _better(best, int(start[first]), curve.whole(), search.sign, (low, high))
-    edges = outside(search.candidates, consecutive(kept))
-    at = best_edge_of(search, edges, lambda _: 0.0)
+def best_cut(
+    eta: FloatArray,
+    metric: Metric,
+    allowed: Allowed,
+    before: Side = NOBODY,
+    after: Side = NOBODY,
+) -> BestCut:
+    """Return the best cut of probabilities in descending order, not empty.
+
+    `before` and `after` are what is above them in the ranking and below.
+    """
+    table = SortedTable(eta, _length(eta.size))
+    cuts = TableCuts(table, metric, before, after)
+    search = Search(cuts, allowed)
+    cells = search.run()
+    start, sign = cuts.start, metric.sign
+    affordable = cuts.cost(cells.first, cells.last) <= _AFFORDABLE
+    if 2 * cells.size(start) > eta.size and affordable:
+        curve = _curve(eta, metric, cuts, before, after)
+        nothing = BestCut(allowed.low, -np.inf, 0.0, -np.inf)
+        return _better(nothing, before.n, curve.whole(), sign, allowed)
+    best = BestCut(allowed.low, -np.inf, 0.0, search.enough)
+    place = search.best_place()
+    if not affordable and place is not None:  # the gap says what may be missed
+        search.look_closely(np.array([place]))
+        utility, error = float(search.utility[place]), float(search.error[place])
+        return BestCut(int(start[place]), utility, error, search.upper)
+    for first, last in _pieces(start, cells.runs()):
+        sides = cuts.side(first, below=False), cuts.side(last, below=True)
+        run = eta[start[first] - before.n : start[last] - before.n]
+        if run.size > _SHORT_RUN and cuts.cost(*np.array([[first], [last]])) > _DEAR:
+            best = _better_of(best, best_cut(run, metric, allowed, *sides))
+        else:
+            curve = curve_between(run, metric, cuts.largest, *sides, cuts.worth)
+            best = _better(best, int(start[first]), curve.whole(), sign, allowed)
+    places = outside(search.candidates, cells.runs())
+    at = best_candidate(search, cuts, places, lambda _: 0.0)
     if at is not None:
-        pair = np.array([search.sign * at.utility]), np.array([at.error])
-        best = _better(best, at.above.n, pair, search.sign, (low, high))
-        best = replace(best, upper=max(best.upper, at.upper))
+        found = BestCut(at.above.n, at.utility, at.error, at.upper)
+        best = _better_of(best, found)
     return best
+
+
+def _curve(
+    eta: FloatArray, metric: Metric, cuts: TableCuts, before: Side, after: Side
+) -> BlockCurve:
+    """Return the curve of all probabilities of a table."""
+    if before.n + after.n == 0:
+        return curve_of(eta, metric)
+    return curve_between(eta, metric, cuts.largest, before, after, cuts.worth)
+
+
+def _better_of(best: BestCut, other: BestCut) -> BestCut:
+    """Return the better of two cuts, the shorter of equal ones, with one bound."""
+    first = min(best, other, key=lambda one: (-one.utility, one.k))
+    return replace(first, upper=max(best.upper, other.upper))
 
 
 def _pieces(start: CountArray, runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -246,11 +283,10 @@ def _pieces(start: CountArray, runs: list[tuple[int, int]]) -> list[tuple[int, i
     return pieces
 
 
-def whole_curve_best(eta: FloatArray, metric: Metric, low: int, high: int) -> BestCut:
+def whole_curve_best(eta: FloatArray, metric: Metric, allowed: Allowed) -> BestCut:
     """Return the best cut by looking at every one."""
-    sign = metric.sign
-    nothing = BestCut(low, -np.inf, 0.0, -np.inf)
-    return _better(nothing, 0, curve_of(eta, metric).whole(), sign, (low, high))
+    nothing = BestCut(allowed.low, -np.inf, 0.0, -np.inf)
+    return _better(nothing, 0, curve_of(eta, metric).whole(), metric.sign, allowed)
 
 
 def _better(
@@ -258,19 +294,21 @@ def _better(
     first: int,
     curve: tuple[FloatArray, FloatArray],
     sign: float,
-    bounds: tuple[int, int],
+    allowed: Allowed,
 ) -> BestCut:
     """Return the better of a cut and those of a piece of the curve."""
-    here = slice(max(bounds[0] - first, 0), max(bounds[1] - first + 1, 0))
-    utility, errors = sign * curve[0][here], curve[1][here]
-    if not utility.size:
+    low = max(allowed.low - first, 0)
+    values, errors = (x[low : max(allowed.high - first + 1, 0)] for x in curve)
+    if not values.size:
         return best
-    upper = max(best.upper, float(np.max(utility + errors)))
+    utility = sign * values
+    if not allowed.is_range:
+        mask = allowed.mask(first + low, first + low + values.size - 1)
+        utility = np.where(mask, utility, -np.inf)
     i = int(np.argmax(utility))
-    value, k = float(utility[i]), first + (here.start or 0) + i
-    if (value, -k) > (best.utility, -best.k):
-        return BestCut(k, value, float(errors[i]), upper)
-    return BestCut(best.k, best.utility, best.error, upper)
+    upper = float(np.max(utility + errors))
+    found = BestCut(first + low + i, float(utility[i]), float(errors[i]), upper)
+    return _better_of(best, found)
 
 
 def _length(n: int) -> int:

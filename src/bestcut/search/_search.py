@@ -1,163 +1,295 @@
-"""Where the best cut can be, proved from sums over parts of the ranking.
+"""The search for the best cut, by bounds on what the cuts between others are worth.
 
-The ranking is a `Table` of parts, from the most probable down. At some edges between
-parts the expected score is computed, with a bound on its error; inside the parts it is
-bounded (`bestcut.search._changes`). Parts that can hold the best cut are split, and the
-others left out, until what is left is little or cannot be split.
+The ranking is divided into cells between cuts that are evaluated. A cell is left out if
+no cut inside it can be better than the best one known; others are divided, until none
+is left or what is left cannot be divided. At every moment each allowed cut is one that
+was evaluated, or inside a cell that is open, or inside one that was left out by a bound
+(Lemma 11); `Search.left_out` has the last ones, for tests.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
+from copy import copy
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
-from bestcut.counts import (
-    NOBODY,
-    Side,
-)
-from bestcut.metrics import Metric
-from bestcut.search._changes import Changes, Parts, above_chord, times
-from bestcut.search._edges import Edges
-from bestcut.search._table import Table
+from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
+from bestcut.search._allowed import Allowed
+from bestcut.search._bounds import Bounds, times
 
-_GROUPS, _SPLIT = 24, 8
-_STUBBORN = 0.3  # share of the ranking that is left: time for new bounds
-_CROWD = 8  # groups that are left: new bounds take less time than to look at all edges
-_TIES = 2  # edges or groups as good as the best up to its error: time for a closer look
-_MANY, _FAR = 3e5, 1e-3  # evaluations left, or a reach beyond the best edge: likewise
-_MOST = 8192  # groups that are worth bounding at once
+# Into how many pieces a cell is divided, and how many cells are worth bounding at once.
+_LEAST_PIECES, _MOST_PIECES, _MOST_CELLS = 3, 24, 8192
+_FEW_PIECES = 4  # where a look takes longer than bounds
+_MANY_CELLS = 160  # with so many that leave half of the ranking, bounds are of no help
+_TIES = 2  # cuts or cells as good as the best up to its error: time for a closer look
 # What is known to be worth less than this, relative to the best score, is left out.
 _WORTHLESS = 1e-13
 
 
-def _inside(groups: Parts, kept: BoolArray) -> IndexArray:
-    """Return the parts that some groups consist of."""
-    ends = groups.first[kept].tolist(), groups.last[kept].tolist()
-    parts = [part for pair in zip(*ends, strict=True) for part in range(*pair)]
-    return np.array(parts, dtype=np.intp)
-
-
-class CutSearch(Edges):
-    """The search for the best cut with `low` to `high` positives.
-
-    `before` and `after` are what is above the table's parts in the ranking and below.
+class Cuts(Protocol):
+    """What the search wants to know of cuts, each known by its place.
 
     Attributes
     ----------
+    n : int
+        How many instances there are.
+    start : ndarray of int
+        How many instances are above the cut at each place.
+    proved : float
+        A proved bound on the absolute score, which may be infinite.
+    are_dear : bool
+        Whether a look takes longer than bounds on a cell.
+    """
+
+    n: int
+    start: CountArray
+    proved: float
+    are_dear: bool
+
+    def first_places(self, low: int, high: int) -> IndexArray:
+        """Return the places to begin with, around the cuts from `low` to `high`."""
+
+    def evaluate_first(self, places: IndexArray) -> tuple[FloatArray, FloatArray]:
+        """Return the expected utility at the cuts to begin with, and its error."""
+
+    def evaluate(self, places: IndexArray) -> tuple[FloatArray, FloatArray]:
+        """Return the expected utility at some cuts, with bounds on its error."""
+
+    def evaluate_closely(self, places: IndexArray) -> tuple[FloatArray, FloatArray]:
+        """Return the expected utility at some cuts as well as can be."""
+
+    def bounds(self, first: IndexArray, last: IndexArray, enough: float) -> Bounds:
+        """Bound the curve inside cells, where it may be above `enough`."""
+
+    def plan_inside(self, first: IndexArray, last: IndexArray) -> None:
+        """Prepare for evaluations inside some cells."""
+
+    def doubt(self, places: IndexArray) -> FloatArray:
+        """Return by how much probabilities are moved in what was evaluated."""
+
+
+class OpenCells(NamedTuple):
+    """Cells that may hold the best cut: places of the cuts at both ends, and bounds."""
+
+    first: IndexArray
+    last: IndexArray
+    reach: FloatArray
+
+    def and_of(self, others: OpenCells) -> OpenCells:
+        """Return these cells and some others."""
+        return OpenCells(
+            np.concatenate([self.first, others.first]),
+            np.concatenate([self.last, others.last]),
+            np.concatenate([self.reach, others.reach]),
+        )
+
+    def those(self, which: BoolArray | IndexArray) -> OpenCells:
+        """Return some of the cells."""
+        return OpenCells(self.first[which], self.last[which], self.reach[which])
+
+    def in_order(self) -> OpenCells:
+        """Return the cells from the top of the ranking down."""
+        return self.those(np.argsort(self.first))
+
+    def size(self, start: CountArray) -> int:
+        """Return how many instances there are in the cells."""
+        return int((start[self.last] - start[self.first]).sum())
+
+    def runs(self) -> list[tuple[int, int]]:
+        """Return the places where cells begin that follow each other, and end."""
+        if not self.first.size:
+            return []
+        new = self.first[1:] != self.last[:-1]
+        first = self.first[np.append(True, new)]
+        last = self.last[np.append(new, True)]
+        return list(zip(first.tolist(), last.tolist(), strict=True))
+
+
+class Search:
+    """The search for the best allowed cut.
+
+    Attributes
+    ----------
+    utility, error : ndarray
+        Expected utility of the cut at each place, nan where it was not evaluated, and
+        what it may be wrong by.
     lower, upper : float
         Proved bounds on the expected utility of the best allowed cut, after `run`.
     enough : float
         What is worth no more than this is left out.
+    left_out : list of (int, int)
+        The places of the cuts around the cells that were left out by a bound.
     """
 
-    def __init__(
-        self,
-        table: Table,
-        metric: Metric,
-        low: int,
-        high: int,
-        before: Side = NOBODY,
-        after: Side = NOBODY,
-    ) -> None:
-        super().__init__(table, metric, before, after)
-        self.low, self.high = low, high
-        moved = np.concatenate([[0.0], np.cumsum(table.displacement())])
-        self.displaced = moved, moved[-1] - moved
-        count = self.start.size
+    def __init__(self, cuts: Cuts, allowed: Allowed) -> None:
+        self.cuts, self.allowed = cuts, allowed
+        count = cuts.start.size
+        self.utility, self.error = np.full(count, np.nan), np.full(count, np.inf)
         self.floor, self.ceiling = np.full(count, -np.inf), np.full(count, np.inf)
+        self._close = np.zeros(count, dtype=np.bool_)
+        self._seen = np.empty(0, dtype=np.intp)  # places that were evaluated, in order
         self.lower, self.upper, self.enough = -np.inf, np.inf, -np.inf
-        self._allowed = (low <= self.start) & (self.start <= high)
+        self.left_out: list[tuple[int, int]] = []
 
-    @cached_property
-    def _groups(self) -> Parts:
-        """The ranking in some long parts."""
-        parts = self.table.count.size
-        return self._grouped(np.zeros(1, int), np.full(1, parts), _GROUPS)
+    def over(self, cuts: Cuts) -> Search:
+        """Return the search with cuts of which more may be known."""
+        out = copy(self)
+        out.cuts, out._close = cuts, self._close.copy()
+        out.utility, out.error = self.utility.copy(), self.error.copy()
+        out.floor, out.ceiling = self.floor.copy(), self.ceiling.copy()
+        if cuts is not self.cuts:
+            out._close[:] = False
+        return out
 
-    def run(self) -> IndexArray:
-        """Return the parts that can hold the best cut inside them.
+    def run(self) -> OpenCells:
+        """Return the cells that can hold the best cut inside, and cannot be divided.
 
-        The edges that can be the best cut are `candidates`.
-
-        The parts are taken in groups, a few long ones at first. In every round the
-        edges of the groups are evaluated, the cuts inside each group are bounded
-        (`reach`), and groups that are worth no more than `enough` are left out. Those
-        that are kept are split; bounds of a group hold for what is inside it, and are
-        computed anew only where they leave too much. It ends when nothing can be split
-        or too much is left for bounds to pay.
+        Cuts that were evaluated and can be the best are `candidates`.
         """
-        parts = self.table.count.size
-        if parts == 0 or not np.isfinite(self.proved):
-            # Nothing can be left out, but there is a first edge to look at.
-            self.evaluate_closely(np.zeros(1, dtype=np.intp))
-            self.ceiling[0] = self.utility[0] + self.error[0]
-            self.floor[0] = self.utility[0] - self.error[0]
-            self._settle()
-            self.upper = float(self.ceiling[0]) if parts == 0 else np.inf
-            return np.arange(parts)
-        groups = self._groups
-        self.evaluate_first(np.unique([groups.first, groups.last]))
-        bounds, fresh = Changes(self, groups), True
+        last_place = self.cuts.start.size - 1
+        if last_place == 0 or not np.isfinite(self.cuts.proved):
+            return self._with_nothing_left_out(last_place)
+        places = self.cuts.first_places(self.allowed.low, self.allowed.high)
+        self._note(places, *self.cuts.evaluate_first(places))
+        first, last = places[:-1], places[1:]
+        undivided = OpenCells(first[:0], first[:0], np.empty(0))
+        inherited = None
         while True:
-            self.evaluate(np.unique([groups.first, groups.last]))
-            reach = self.reach(groups, bounds)
-            self._settle()
-            kept = (reach > self.enough) & self._is_inside(groups)
-            if self._is_tied(reach[kept]):
-                self.evaluate_closely(self.candidates)
-                continue
-            several = kept & (groups.last - groups.first > 1)
-            split = bool(several.any()) and _SPLIT * several.sum() <= _MOST
-            crowded = not fresh and np.count_nonzero(kept) > _CROWD
-            if not split and (fresh or not self._is_loose(groups, reach, kept)):
-                break  # nothing to split, or the bounds leave too much
-            old, parents = np.flatnonzero(kept), groups.last[kept]
-            left = float(groups.size[kept].sum() / groups.size.sum())
-            capped = bool(np.any(reach[kept] >= bounds.cap[kept]))
-            if split and not crowded:
-                bounded = kept & (reach < bounds.cap)
-                if self._plan_inside is None and 0 < bounded.sum() <= _CROWD:
-                    self.plan_inside(groups.first[bounded], groups.last[bounded])
-                groups = self._grouped(groups.first[kept], parents, _SPLIT)
-                fresh = left > _STUBBORN
-            else:
-                groups = self._together(groups.first[kept], parents)
-                fresh = True
-            if fresh:
-                bounds = Changes(self, groups)
-            else:  # what holds for a part holds for what is inside it
-                bounds = bounds.at(old[np.searchsorted(parents, groups.last)], groups)
-                if capped:
-                    bounds.cap = np.minimum(bounds.cap, bounds.caps())
-            # No need to look at what is worth too little anyhow.
-            open_yet = np.flatnonzero(bounds.cap > self.enough)
-            if open_yet.size < groups.size.size:
-                groups = self._together(groups.first[open_yet], groups.last[open_yet])
-                bounds = bounds.at(open_yet, groups)
-        seen = self._allowed & ~np.isnan(self.utility)
-        best = float(np.max(self.ceiling[seen], initial=-np.inf))
-        best = max(best, self.enough)
-        self.upper = max(best, float(np.max(reach[kept], initial=-np.inf)))
-        return np.sort(_inside(groups, kept))
+            cells, bounds = self._open(first, last, inherited)
+            whole = cells.last - cells.first == 1
+            undivided = undivided.and_of(cells.those(whole))
+            cells, bounds = cells.those(~whole), bounds.at(~whole)
+            pieces = self._pieces(cells)
+            if (
+                not pieces.size
+                or pieces.sum() > _MOST_CELLS
+                or self._is_stubborn(cells)
+            ):
+                break
+            self.cuts.plan_inside(cells.first, cells.last)
+            first, last = _divided(cells, pieces)
+            self.look(np.union1d(first, last))
+            parents = np.repeat(np.arange(pieces.size), pieces)
+            inherited = None if self.cuts.are_dear else bounds.at(parents)
+        cells = undivided.and_of(cells)
+        # What was found since then may be better than some of them can be.
+        cells = cells.those(self._kept(*cells)).in_order()
+        best = float(np.max(self.ceiling[self._allowed_seen()], initial=self.enough))
+        self.upper = float(np.max(cells.reach, initial=best))
+        return cells
 
-    def _is_loose(self, groups: Parts, reach: FloatArray, kept: BoolArray) -> bool:
-        """Return whether bounds from longer parts are worth computing again."""
-        far = float(np.max(reach[kept], initial=self.lower)) - self.lower
-        many = self.cost(_inside(groups, kept)) > _MANY
-        return bool(kept.any()) and (many or far > _FAR * abs(self.lower))
+    def _with_nothing_left_out(self, last_place: int) -> OpenCells:
+        """Look at the first cut only: without a bound on scores all others are open."""
+        self.look_closely(np.zeros(1, dtype=np.intp))
+        self._settle()
+        self.upper = float(self.ceiling[0]) if last_place == 0 else np.inf
+        first = np.arange(last_place)
+        return OpenCells(first, first + 1, np.full(last_place, np.inf))
+
+    def _open(
+        self, first: IndexArray, last: IndexArray, inherited: Bounds | None
+    ) -> tuple[OpenCells, Bounds]:
+        """Return the cells with an allowed cut inside that can be the best.
+
+        What holds for a cell holds for what is inside it: bounds are computed anew only
+        where those that are `inherited` leave much open, or are no bounds but a cap.
+        """
+        start = self.cuts.start
+        inside = self.allowed.count(start[first] + 1, start[last] - 1) > 0
+        first, last = first[inside], last[inside]
+        if inherited is not None:
+            reach = self._reach_of_open(first, last, inherited.at(inside))
+            kept, rows = self._kept(first, last, reach), start[last] - start[first]
+            capped = reach >= inherited.cap[inside]
+            if 2 * rows[kept].sum() <= rows.sum() and not capped[kept].any():
+                cells = OpenCells(first[kept], last[kept], reach[kept])
+                return cells, inherited.at(inside).at(kept)
+            first, last = first[kept], last[kept]
+        if not first.size:
+            return OpenCells(first, last, np.empty(0)), Bounds.none()
+        bounds = self.cuts.bounds(first, last, self.enough)
+        reach = self._reach_of_open(first, last, bounds)
+        kept = self._kept(first, last, reach)
+        return OpenCells(first[kept], last[kept], reach[kept]), bounds.at(kept)
+
+    def _kept(
+        self, first: IndexArray, last: IndexArray, reach: FloatArray
+    ) -> BoolArray:
+        """Return which cells can hold the best cut, noting those that are left out."""
+        kept = np.asarray(reach > self.enough)
+        ends = first[~kept].tolist(), last[~kept].tolist()
+        self.left_out += zip(*ends, strict=True)
+        return kept
+
+    def _reach_of_open(
+        self, first: IndexArray, last: IndexArray, bounds: Bounds
+    ) -> FloatArray:
+        """Bound the cuts inside cells, and look closely where many may be the best."""
+        reach = self._reach(first, last, bounds)
+        self._settle()
+        if self._is_tied(reach[reach > self.enough]):
+            self.look_closely(self.candidates)
+            reach = self._reach(first, last, bounds)
+            self._settle()
+        return reach
+
+    def _doubt(self, first: IndexArray, last: IndexArray, bounds: Bounds) -> FloatArray:
+        """Return what the probabilities that were moved do to the cuts around cells."""
+        moved = np.maximum(self.cuts.doubt(first), self.cuts.doubt(last))
+        return times(moved, bounds.flip)
+
+    def _reach(self, first: IndexArray, last: IndexArray, bounds: Bounds) -> FloatArray:
+        """Bound the cuts inside cells, and those around them."""
+        start, n = self.cuts.start, self.cuts.n
+        doubt = self._doubt(first, last, bounds)
+        around = []
+        for places in (first, last):
+            high = self.utility[places] + self.error[places] + doubt
+            low = self.utility[places] - self.error[places] - doubt
+            inner = (start[places] > 0) & (start[places] < n)
+            around.append(np.where(inner, high, np.inf))
+            high = np.where(inner, np.minimum(high, bounds.most), high)
+            self.ceiling[places] = np.minimum(self.ceiling[places], high)
+            self.floor[places] = np.maximum(self.floor[places], low)
+        size = (start[last] - start[first]).astype(np.float64)
+        return bounds.reach(around[0], around[1], size)
+
+    def look(self, places: IndexArray) -> None:
+        """Evaluate those of some cuts that are new."""
+        new = places[np.isnan(self.utility[places])]
+        if new.size:
+            self._note(new, *self.cuts.evaluate(new))
+
+    def look_closely(self, places: IndexArray) -> None:
+        """Evaluate some cuts as well as can be."""
+        new = places[~self._close[places]]
+        if new.size:
+            self._note(new, *self.cuts.evaluate_closely(new))
+            self._close[new] = True
+
+    def _note(self, places: IndexArray, utility: FloatArray, error: FloatArray) -> None:
+        self.utility[places], self.error[places] = utility, error
+        self._seen = np.union1d(self._seen, places)
+        # One label that is another changes the utility by its whole range at most.
+        error = error + times(self.cuts.doubt(places), 2.0 * self.cuts.proved)
+        self.floor[places] = np.maximum(self.floor[places], utility - error)
+        self.ceiling[places] = np.minimum(self.ceiling[places], utility + error)
+
+    def _allowed_seen(self) -> IndexArray:
+        """Return the places of cuts that were evaluated and may be taken."""
+        return self._seen[self.allowed.holds(self.cuts.start[self._seen])]
 
     def _settle(self) -> None:
-        """Find what the best of the allowed edges is worth at least.
+        """Find what the best of the allowed cuts is worth at least.
 
         That is what other cuts must be worth more than, and more than what is stated of
-        an edge that was looked at closely: its value and its error.
+        a cut that was looked at closely: its value and its error.
         """
-        seen = np.flatnonzero(self._allowed & ~np.isnan(self.utility))
-        if not seen.size:
+        seen = self._allowed_seen()
+        self.lower = max(self.lower, float(np.max(self.floor[seen], initial=-np.inf)))
+        if self.lower == -np.inf:
             return
-        self.lower = max(self.lower, float(np.max(self.floor[seen])))
         close = seen[self._close[seen]]
         stated = np.minimum(self.utility[close], self.floor[close] + self.error[close])
         stated += self.error[close]
@@ -165,150 +297,64 @@ class CutSearch(Edges):
         self.enough = max(self.enough, least, float(np.max(stated, initial=-np.inf)))
 
     def _is_tied(self, reach: FloatArray) -> bool:
-        """Return whether many groups or edges are as good as the best, up to its error.
+        """Return whether many cells or cuts are as good as the best, up to its error.
 
-        And whether a closer look at the edges would change that.
+        And whether a closer look at the cuts would change that.
         """
-        edges = self.candidates
-        if self._close[edges].all():
+        places = self.candidates
+        if self._close[places].all():
             return False
-        best = float(np.max((self.utility + self.error)[edges]))
-        return max(int(np.count_nonzero(reach <= best)), edges.size) > _TIES
+        best = float(np.max((self.utility + self.error)[places]))
+        return max(int(np.count_nonzero(reach <= best)), places.size) > _TIES
 
     @property
     def candidates(self) -> IndexArray:
-        """The allowed edges that can be the best cut."""
-        good = self._allowed & (self.ceiling > self.enough) & ~np.isnan(self.utility)
-        best = self.best_edge()
+        """The places of allowed cuts that were evaluated and can be the best."""
+        seen, best = self._allowed_seen(), self.best_place()
+        good = self.ceiling[seen] > self.enough
         if best is not None:
-            good[best] = True
-        return np.flatnonzero(good)
+            good |= seen == best
+        return seen[good]
 
-    def cost(self, parts: IndexArray) -> float:
-        """Return about how often the metric is evaluated to look at all cuts of parts.
+    def best_place(self) -> int | None:
+        """Return the allowed cut that is surely the best of those evaluated, if any."""
+        seen = self._allowed_seen()
+        if not seen.size or np.max(self.floor[seen]) == -np.inf:
+            return None
+        return int(seen[np.argmax(self.floor[seen])])
 
-        Some ten nodes a side where rules were worth it, and all counts where not.
-        """
-        widths = []
-        for side, sums in enumerate((self.above, self.below)):
-            variance = np.maximum(sums[1, parts], sums[1, parts + 1])
-            exact = 12.0 + 18.0 * np.sqrt(variance)
-            widths.append(np.minimum(exact, 10.0) if self.worth[side] else exact)
-        if self._mean_above:
-            widths[0] = np.ones(parts.size)
-        return float(np.sum(self.table.count[parts] * widths[0] * widths[1]))
-
-    def best_edge(self) -> int | None:
-        """Return the allowed edge that is surely the best, if any was looked at."""
-        sure = np.where(self._allowed, self.floor, -np.inf)
-        edge = int(np.argmax(sure))
-        return edge if sure[edge] > -np.inf else None
-
-    def _is_inside(self, groups: Parts) -> BoolArray:
-        """Return which groups have cuts inside them that are allowed."""
-        start = self.start
-        return (start[groups.last] - 1 >= self.low) & (
-            start[groups.first] + 1 <= self.high
+    def _is_stubborn(self, cells: OpenCells) -> bool:
+        """Return whether many cells are open, and much of the ranking is in them."""
+        start = self.cuts.start
+        return (
+            cells.first.size > _MANY_CELLS
+            and 2 * cells.size(start) > start[-1] - start[0]
         )
 
-    @cached_property
-    def _place(self) -> FloatArray:
-        """How far down the ranking every edge is, by several measures, from 0 to 1."""
-        start = self.table.start.astype(np.float64)
-        n = float(self.table.n)
-        expected, variance = (row - row[0] for row in self.above[:2])
-        measures = [
-            (1.0, start),
-            (1.0, expected),
-            (1.0, start - expected),
-            (1.0, variance),
-            (0.5, np.log1p(start)),
-            (0.5, np.log1p(n) - np.log1p(n - start)),
-        ]
-        shares = [weight * x / max(x[-1], 1e-300) for weight, x in measures]
-        place: FloatArray = np.sum(shares, axis=0)
-        return place / float(place[-1])
+    def _pieces(self, cells: OpenCells) -> IndexArray:
+        """Return into how many pieces to divide cells.
 
-    def _grouped(self, first: IndexArray, last: IndexArray, count: int) -> Parts:
-        """Return every group in up to `count` groups, none much longer than others."""
-        edges = []
-        for a, b in zip(first.tolist(), last.tolist(), strict=True):
-            if b - a <= count:
-                inner = np.arange(a, b + 1)
-            else:
-                place = self._place[a : b + 1]
-                steps = np.linspace(place[0], place[-1], count + 1)
-                inner = np.unique(a + np.searchsorted(place, steps))
-                inner = np.unique(np.concatenate([[a], np.minimum(inner, b), [b]]))
-                if inner.size == 2:  # one part has it all
-                    inner = np.linspace(a, b, count + 1).astype(np.intp)
-            edges.append(inner)
-        return self._together(
-            np.concatenate([e[:-1] for e in edges]),
-            np.concatenate([e[1:] for e in edges]),
-        )
-
-    @cached_property
-    def _sums(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Running sums of the positives, of their squares by parts, and of scatter."""
-        table = self.table
-        counts = table.count.astype(np.float64)
-        rows = (counts * table.mean, counts * table.mean**2, table.scatter)
-        wide = np.zeros((3, counts.size + 1), dtype=np.longdouble)
-        wide[:, 1:] = np.cumsum(np.array(rows, dtype=np.longdouble), axis=1)
-        return wide[0], wide[1], wide[2]
-
-    def _together(self, first: IndexArray, last: IndexArray) -> Parts:
-        table = self.table
-        size = (table.start[last] - table.start[first]).astype(np.float64)
-        total, squares, scatter = (x[last] - x[first] for x in self._sums)
-        mean = (total / size).astype(np.float64)
-        # The squares lose digits in the difference, of extended precision.
-        apart = squares - total * total / size + 1e-17 * np.abs(squares)
-        scattered = np.maximum(apart + scatter * (1 + 1e-15), 0.0).astype(np.float64)
-        single = last - first == 1
-        mean[single] = table.mean[first[single]]
-        scattered[single] = table.scatter[first[single]]
-        dispersion = np.minimum(np.sqrt(size * scattered), 2 * size * mean * (1 - mean))
-        return Parts(first, last, size, mean, dispersion)
-
-    def reach(self, parts: Parts, bounds: Changes) -> FloatArray:
-        """Return a bound on the expected utility of the cuts inside each part."""
-        size, half = parts.size, parts.dispersion / 2
-        (a_lo, a_hi), (b_lo, b_hi) = bounds.ends["a"], bounds.ends["b"]
-        largest = np.maximum.reduce([abs(a_lo), abs(a_hi), abs(b_lo), abs(b_hi)])
-        wrong = times(self._displacement(parts), largest)
-        for edges in (parts.first, parts.last):
-            high = self.utility[edges] + self.error[edges] + wrong
-            inner = (self.start[edges] > 0) & (self.start[edges] < self.n)
-            high = np.where(inner, np.minimum(high, bounds.cap), high)
-            self.ceiling[edges] = np.minimum(self.ceiling[edges], high)
-            low = self.utility[edges] - self.error[edges] - wrong
-            self.floor[edges] = np.maximum(self.floor[edges], low)
-        with np.errstate(invalid="ignore", over="ignore"):
-            left, right = (
-                self.utility[edges] + self.error[edges] + times(half, hi - lo)
-                for edges, lo, hi in (
-                    (parts.first, b_lo, b_hi),
-                    (parts.last, a_lo, a_hi),
-                )
-            )
-            span = np.maximum(a_hi, b_hi) - np.minimum(a_lo, b_lo)
-            rise = times(size**2, bounds.bent(parts.mean))
-            top = above_chord(left, right, rise) + times(half, span) + wrong
-            top += 16 * EPS * (np.abs(left) + np.abs(right) + np.abs(top))
-        top = np.fmin(np.where(np.isnan(top), np.inf, top), bounds.cap)
-        return np.where(size > 1, top, -np.inf)
-
-    def _displacement(self, parts: Parts) -> FloatArray:
-        """Bound how far the probabilities are moved that the laws at edges stand for.
-
-        Sums are those of the probabilities themselves; only exact laws are not.
+        As many as would leave all of them out if what bounds give away shrinks with the
+        square of the length, and a few more.
         """
-        total = np.zeros(parts.size.size)
-        for side, moved in enumerate(self.displaced):
-            for edges in (parts.first, parts.last):
-                short = self.are_short(edges, below=side == 1)
-                here = np.where(self._exact[side, edges] & short, moved[edges], 0.0)
-                total = np.maximum(total, here)
-        return 2.0 * total  # either side may be moved
+        around = self.utility + self.error
+        around = np.maximum(around[cells.first], around[cells.last])
+        with np.errstate(all="ignore"):
+            excess = (cells.reach - around) / np.maximum(self.enough - around, 0.0)
+            wanted = np.ceil(1.2 * np.sqrt(excess))
+        wanted = np.where(np.isnan(wanted), np.inf, wanted)
+        most = _FEW_PIECES if self.cuts.are_dear else _MOST_PIECES
+        wanted = np.clip(wanted, _LEAST_PIECES, most)
+        pieces = np.minimum(wanted, (cells.last - cells.first).astype(np.float64))
+        out: IndexArray = pieces.astype(np.intp)
+        return out
+
+
+def _divided(cells: OpenCells, pieces: IndexArray) -> tuple[IndexArray, IndexArray]:
+    """Return the ends of cells divided into pieces of about equal length."""
+    ends = zip(cells.first.tolist(), cells.last.tolist(), pieces.tolist(), strict=True)
+    places = [np.linspace(a, b, m + 1).astype(np.intp) for a, b, m in ends]
+    return (
+        np.concatenate([x[:-1] for x in places]),
+        np.concatenate([x[1:] for x in places]),
+    )

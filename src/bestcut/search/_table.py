@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from bestcut._types import CountArray, FloatArray, IndexArray
+from bestcut._types import CountArray, FloatArray
 from bestcut.counts import ROOM, Law, features, law_of
 
 _INSTANCES = 8192  # instances whose features are computed at once: they stay in cache
@@ -34,12 +34,12 @@ class Table(Protocol):
     start: CountArray
 
     @property
-    def mean(self) -> FloatArray:
-        """Mean probability of each part."""
+    def least(self) -> FloatArray:
+        """The smallest probability of each part."""
 
     @property
-    def scatter(self) -> FloatArray:
-        """Bound on the sum of squared distances from the mean."""
+    def most(self) -> FloatArray:
+        """The largest probability of each part."""
 
     @property
     def negatives(self) -> FloatArray:
@@ -65,12 +65,6 @@ class _Known(ABC):
     @abstractmethod
     def sums(self) -> FloatArray:
         """Sums of the features over each part, in rows."""
-
-    @cached_property
-    def mean(self) -> FloatArray:
-        """Mean probability."""
-        mean: FloatArray = self.sums[0] / self.count
-        return mean
 
     def displacement(self) -> FloatArray:
         """Return 0: every probability is known."""
@@ -112,11 +106,15 @@ class RunTable(_Known):
         """Expected number of negatives."""
         return self._over_parts((1.0 - self._value) * self._size)
 
-    @cached_property
-    def scatter(self) -> FloatArray:
-        """Sum of squared distances from the mean."""
-        mean = np.repeat(self.mean, np.diff(self._pieces))
-        return self._over_parts((self._value - mean) ** 2 * self._size)
+    @property
+    def least(self) -> FloatArray:
+        """The smallest probability of each part."""
+        return self._value[self._pieces[1:] - 1]
+
+    @property
+    def most(self) -> FloatArray:
+        """The largest probability of each part."""
+        return self._value[self._pieces[:-1]]
 
     def values(self, first: int, last: int) -> tuple[FloatArray, CountArray]:
         """Return the values of parts `first` to `last` - 1, and their counts."""
@@ -167,20 +165,18 @@ class SortedTable(_Known):
         row: FloatArray = self._over_parts(lambda eta: (1.0 - eta)[None])[0]
         return row
 
-    @cached_property
-    def scatter(self) -> FloatArray:
-        """Sum of squared distances from the mean."""
-        apart = self._eta - np.repeat(self.mean, self.count)
-        scatter: FloatArray = np.add.reduceat(apart * apart, self.start[:-1])
-        return scatter
+    @property
+    def least(self) -> FloatArray:
+        """The smallest probability of each part."""
+        least: FloatArray = self._eta[self.start[1:] - 1]
+        return least
+
+    @property
+    def most(self) -> FloatArray:
+        """The largest probability of each part."""
+        most: FloatArray = self._eta[self.start[:-1]]
+        return most
 
     def law(self, first: int, last: int) -> Law:
         """Return the law of the positives in parts `first` to `last` - 1."""
         return law_of(self._eta[self.start[first] : self.start[last]])
-
-
-def consecutive(parts: IndexArray) -> list[tuple[int, int]]:
-    """Return the runs of consecutive numbers as first and one after the last."""
-    breaks = np.flatnonzero(np.diff(parts) > 1) + 1
-    edges = [0, *breaks.tolist(), parts.size]
-    return [(int(parts[a]), int(parts[b - 1]) + 1) for a, b in pairwise(edges) if a < b]

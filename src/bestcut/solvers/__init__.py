@@ -1,6 +1,6 @@
 """Ways to the best cut: curves and the proved search, after a sort or without."""
 
-from bestcut.solvers._base import Curve, Solution, Solver, cuts_between, summation_error
+from bestcut.solvers._base import Curve, Solution, Solver, summation_error
 from bestcut.solvers._gains import ROUNDING, Gains, at_stake, gains
 from bestcut.solvers._select import auto_solver
 
@@ -12,7 +12,6 @@ __all__ = [
     "Solver",
     "at_stake",
     "auto_solver",
-    "cuts_between",
     "gains",
     "summation_error",
 ]

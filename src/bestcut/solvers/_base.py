@@ -7,22 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestcut._types import EPS, TINY, BoolArray, FloatArray, IndexArray
+from bestcut._types import EPS, TINY, FloatArray, IndexArray
 from bestcut.metrics import Metric, Trait
 from bestcut.scores import Prediction
-from bestcut.search import gap_to
+from bestcut.search import Allowed
 
 
 @dataclass(frozen=True)
 class Curve:
     """Expected score of every cut, k = 0..n, and bounds on its error.
 
-    `error` bounds the error of every entry, `errors` that of each.
+    `error` bounds the error of every entry.
     """
 
     expected_score: FloatArray
     error: float
-    errors: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -101,29 +100,13 @@ class Solver(ABC):
     def curve(self, eta: FloatArray, metric: Metric) -> Curve:
         """Return the expected score of every cut of `eta`, sorted descending."""
 
-    def solve(self, eta: FloatArray, metric: Metric, low: int, high: int) -> Solution:
-        """Return the best prediction with `low` to `high` positives."""
-        return self.solve_among(eta, metric, cuts_between(low, high, eta.size))
-
-    def solve_among(
-        self, eta: FloatArray, metric: Metric, allowed: BoolArray
-    ) -> Solution:
-        """Return the best of the allowed cuts."""
+    def solve(self, eta: FloatArray, metric: Metric, allowed: Allowed) -> Solution:
+        """Return the best prediction with a number of positives that is allowed."""
         curve = self.curve(eta, metric)
-        sign = metric.sign
-        utility = np.where(allowed, sign * curve.expected_score, -np.inf)
+        utility = metric.sign * curve.expected_score
+        utility[~allowed.mask(0, eta.size)] = -np.inf
         k = int(np.argmax(utility))
-        if curve.errors is None:
-            return Solution.at(eta, k, float(curve.expected_score[k]), curve.error, 0.0)
-        error, upper = float(curve.errors[k]), float(np.max(utility + curve.errors))
-        gap = gap_to(upper, float(utility[k]), error)
-        return Solution.at(eta, k, float(curve.expected_score[k]), error, gap)
-
-
-def cuts_between(low: int, high: int, n: int) -> BoolArray:
-    """Return which of the cuts 0 to n have `low` to `high` positives."""
-    k = np.arange(n + 1)
-    return (low <= k) & (k <= high)
+        return Solution.at(eta, k, float(curve.expected_score[k]), curve.error, 0.0)
 
 
 def summation_error(n: int, scale: float) -> float:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bestcut._types import BoolArray, FloatArray
+from bestcut._types import FloatArray
 from bestcut.counts import (
     SMALLEST_VARIANCE,
     ListedSide,
@@ -18,7 +18,7 @@ from bestcut.counts import (
 )
 from bestcut.curve import curve_of
 from bestcut.metrics import Metric, Trait, largest_score, score_bound
-from bestcut.search import best_cut, gap_to, whole_curve_best
+from bestcut.search import Allowed, best_cut, gap_to, whole_curve_best
 from bestcut.solvers._base import Curve, Solution, Solver
 
 
@@ -43,7 +43,7 @@ class SweepSolver(Solver):
     def curve(self, eta: FloatArray, metric: Metric) -> Curve:
         """Return the expected score of every cut."""
         if eta.size == 0:
-            return Curve(_nothing(metric), 0.0, np.zeros(1))
+            return Curve(_nothing(metric), 0.0)
         metric = _believed(metric, eta)
         values, errors = curve_of(eta, metric).whole()
         if is_on_trust(metric):
@@ -52,53 +52,30 @@ class SweepSolver(Solver):
             for k in sorted({*looked, int(np.argmax(sign * values))}):
                 if _is_broken(eta, metric, k, float(values[k]), float(errors[k])):
                     return self.curve(eta, _doubted(metric))
-        return Curve(values, float(errors.max()), errors)
+        return Curve(values, float(errors.max()))
 
-    def solve_among(
-        self, eta: FloatArray, metric: Metric, allowed: BoolArray
-    ) -> Solution:
+    def solve(self, eta: FloatArray, metric: Metric, allowed: Allowed) -> Solution:
         """Return the best of the allowed cuts."""
-        metric = _believed(metric, eta)
-        solution = super().solve_among(eta, metric, allowed)
-        if is_on_trust(metric):  # nothing is proved then
-            return replace(solution, gap=float("inf"))
-        return solution
-
-    def solve(self, eta: FloatArray, metric: Metric, low: int, high: int) -> Solution:
-        """Return the best cut with `low` to `high` positives."""
         if eta.size == 0:
             return Solution.at(eta, 0, float(_nothing(metric)[0]), 0.0, 0.0)
         metric = _believed(metric, eta)
-        if is_on_trust(metric):
-            return _solve_on_trust(eta, metric, low, high)
+        trusted = is_on_trust(metric)
         # Without a bound on the score nothing can be left out.
         bounded = np.isfinite(score_bound(metric, eta.size))
-        whole = eta.size <= _whole_up_to(metric, eta) or not bounded
-        find = whole_curve_best if whole else best_cut
-        best = find(eta, metric, low, high)
-        sign = metric.sign
-        gap = gap_to(best.upper, best.utility, best.error)
-        solution = Solution.at(eta, best.k, sign * best.utility, best.error, gap)
+        whole = trusted or not bounded or eta.size <= _whole_up_to(metric, eta)
+        best = (whole_curve_best if whole else best_cut)(eta, metric, allowed)
+        value = metric.sign * best.utility
+        if trusted and _is_broken(eta, metric, best.k, value, best.error):
+            return self.solve(eta, _doubted(metric), allowed)
+        # Of a callable that is only said to be smooth nothing is proved.
+        gap = np.inf if trusted else gap_to(best.upper, best.utility, best.error)
+        solution = Solution.at(eta, best.k, value, best.error, gap)
         return solution if whole else replace(solution, solver="search")
 
 
 def _believed(metric: Metric, eta: FloatArray) -> Metric:
     """Return the metric without a promise that would hardly save time."""
     return believed(metric, eta.size, float(np.sum(eta * (1.0 - eta))))
-
-
-def _solve_on_trust(eta: FloatArray, metric: Metric, low: int, high: int) -> Solution:
-    """Solve for a callable that is only said to be smooth; nothing is proved.
-
-    The value of the cut is compared with that from exact distributions, if these are
-    not too long.
-    """
-    best = whole_curve_best(eta, metric, low, high)
-    sign = metric.sign
-    value = sign * best.utility
-    if _is_broken(eta, metric, best.k, value, best.error):
-        return SweepSolver().solve(eta, _doubted(metric), low, high)
-    return Solution.at(eta, best.k, value, best.error, float("inf"))
 
 
 def _is_broken(

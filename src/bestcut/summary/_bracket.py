@@ -15,12 +15,13 @@ from bestcut.goals import Mean
 from bestcut.metrics import Metric
 from bestcut.scores import Prediction
 from bestcut.search import (
-    CutSearch,
+    Allowed,
     Found,
+    Search,
+    TableCuts,
+    best_candidate,
     best_cut_in_run,
-    best_edge_of,
     best_of,
-    consecutive,
     exchange_allowance,
     gap_scope,
     gap_to,
@@ -127,11 +128,12 @@ class Bracket:
 
     def __init__(self, table: BinTable, metric: Metric, low: int, high: int) -> None:
         self.metric, self._table, self._bounds = metric, table, (low, high)
-        self._search = search = CutSearch(table, metric, low, high)
-        kept = search.run()
-        self._candidates = consecutive(kept)
-        edges = search.candidates
-        holding = np.union1d(kept, edges[edges > 0] - 1)
+        self._cuts = TableCuts(table, metric)
+        self._search = search = Search(self._cuts, Allowed(low, high))
+        self._runs = search.run().runs()
+        places = search.candidates
+        inside = [np.arange(*run) for run in self._runs]
+        holding = np.unique(np.concatenate([*inside, places[places > 0] - 1]))
         self._wanted = self._wanted_bins(holding)
         # The threshold lies halfway to the next smaller score, maybe in the next bin.
         reached = np.union1d(holding, np.minimum(holding + 1, len(table) - 1))
@@ -141,34 +143,34 @@ class Bracket:
         shape = geometry()
         self.low = float(shape.low[table.key[reached]].min(initial=1.0))
         self.high = float(shape.high[table.key[holding]].max(initial=0.0))
-        self.threshold = self._best_edge()
-        bounds = sorted((search.sign * search.lower, search.sign * search.upper))
+        self.threshold = self._best_threshold()
+        bounds = sorted((metric.sign * search.lower, metric.sign * search.upper))
         self.lower_bound, self.upper_bound = bounds
-        runs = consecutive(np.flatnonzero(self._asked))
+        runs = _runs_of(np.flatnonzero(self._asked))
         self.window = Window(
             np.array([shape.low[table.key[last - 1]] for _, last in runs]),
             np.array([shape.high[table.key[first]] for first, _ in runs]),
         )
 
-    def _best_edge(self) -> float:
-        edge = self._search.best_edge()
-        if edge is None:
+    def _best_threshold(self) -> float:
+        place = self._search.best_place()
+        if place is None:
             return float("nan")
-        if edge == 0:
+        if place == 0:
             return float("inf")
-        return float(geometry().low[self._table.key[edge - 1]])
+        return float(geometry().low[self._table.key[place - 1]])
 
     def _wanted_bins(self, holding: IndexArray) -> BoolArray:
         """Return the bins that can hold the cut, and those that exact laws need."""
-        table, search = self._table, self._search
+        table, cuts = self._table, self._cuts
         wanted = np.zeros(len(table), dtype=np.bool_)
         wanted[holding] = True
         listed = table.wanted()
-        edges = [(edge, edge) for edge in search.candidates.tolist()]
-        for first, last in self._candidates + edges:
-            if search.is_short(first, below=False):
+        single = [(place, place) for place in self._search.candidates.tolist()]
+        for first, last in self._runs + single:
+            if cuts.is_short(first, below=False):
                 wanted[:last] |= listed[:last]
-            if search.is_short(last, below=True):
+            if cuts.is_short(last, below=True):
                 wanted[first:] |= listed[first:]
         return wanted
 
@@ -289,24 +291,24 @@ class Bracket:
             The cut, with the laws of its two sides.
         """
         values, sizes, bins = self._collected(p, counts)
-        search = self._informed(values, sizes, bins)
+        cuts, search = self._informed(values, sizes, bins)
         found = []
-        for first, last in self._candidates:
+        for first, last in self._runs:
             here = (bins >= first) & (bins < last)
-            sides = search.side(first, below=False), search.side(last, below=True)
+            sides = cuts.side(first, below=False), cuts.side(last, below=True)
             found.append(
                 best_cut_in_run(
                     values[here], sizes[here], self.metric, self._bounds, sides
                 )
             )
 
-        def threshold(edge: int) -> float:
-            return float(values[bins == edge - 1][-1]) if edge > 0 else np.inf
+        def threshold(place: int) -> float:
+            return float(values[bins == place - 1][-1]) if place > 0 else np.inf
 
-        edges = outside(self._search.candidates, self._candidates)
-        found.append(best_edge_of(search, edges, threshold))
+        places = outside(self._search.candidates, self._runs)
+        found.append(best_candidate(search, cuts, places, threshold))
         best = best_of(found, search.enough)
-        assert best is not None  # some cut is allowed, and some edge or run holds it
+        assert best is not None  # some cut is allowed, and a candidate or in a run
         return best
 
     def _collected(
@@ -339,15 +341,15 @@ class Bracket:
 
     def _informed(
         self, values: FloatArray, sizes: CountArray, bins: IndexArray
-    ) -> CutSearch:
-        """Return the search with the laws of what is now known one by one."""
+    ) -> tuple[TableCuts, Search]:
+        """Return the cuts and the search with laws of what is known one by one."""
         listed = np.flatnonzero(self._table.wanted() & self._wanted)
         known = {}
         for i in listed[self._table.count[listed] <= _LISTED].tolist():
             here = bins == i
             known[i] = np.repeat(values[here], sizes[here])
-        table = self._table.knowing(known) if known else self._table
-        return self._search.knowing(table)
+        cuts = self._cuts.knowing(self._table.knowing(known)) if known else self._cuts
+        return cuts, self._search.over(cuts)
 
     def __repr__(self) -> str:
         return (
@@ -355,3 +357,11 @@ class Bracket:
             f"{self.lower_bound:.6g} and {self.upper_bound:.6g}, threshold between "
             f"{self.low:.6g} and {self.high:.6g}, {self.n_wanted} scores wanted)"
         )
+
+
+def _runs_of(bins: IndexArray) -> list[tuple[int, int]]:
+    """Return the runs of consecutive numbers as first and one after the last."""
+    breaks = np.flatnonzero(np.diff(bins) > 1) + 1
+    return [
+        (int(run[0]), int(run[-1]) + 1) for run in np.split(bins, breaks) if run.size
+    ]

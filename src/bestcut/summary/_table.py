@@ -50,8 +50,8 @@ class BinTable:
         How many are in the bins before it; one entry more than there are bins.
     mean : ndarray
         Mean probability.
-    scatter : ndarray
-        Bound on the sum of squared distances from the mean.
+    least, most : ndarray
+        What the probabilities of each bin lie between.
     negatives : ndarray
         Expected number of negatives.
     known : dict of int to ndarray
@@ -74,7 +74,8 @@ class BinTable:
         self.mean = np.where(self.upper, 1.0 - self._sum / size, self._sum / size)
         self._scatter = np.maximum(second - first * first / size, 0.0) * self._half**2
         # What rounding may have taken from the difference is given back.
-        self.scatter = self._scatter + 1e-12 * second * self._half**2
+        self._most_scatter = self._scatter + 1e-12 * second * self._half**2
+        self.least, self.most = shape.low[self.key], shape.high[self.key]
         self.known: dict[int, FloatArray] = {}
         nodes, weights = _interpolation(MOMENTS)
         self._x = self._centre + np.multiply.outer(nodes, self._half)
@@ -160,7 +161,7 @@ class BinTable:
 
     def displacement(self) -> FloatArray:
         """Bound how far the stand-ins are from what they stand for, for each bin."""
-        moved = 2.0 * np.sqrt(self.count * self.scatter)
+        moved = 2.0 * np.sqrt(self.count * self._most_scatter)
         return np.where(self.wanted(), moved, 0.0)
 
 

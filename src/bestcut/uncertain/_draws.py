@@ -104,21 +104,16 @@ class Draws(Lean, ABC):
             values = self.rows(i, min(i + step, self.n))
             yield values, np.ones(values.shape[0])
 
-    def part_sums(self, edges: IndexArray) -> tuple[FloatArray, FloatArray]:
-        """Return sums over the parts between edges, and the scatter inside them.
+    def part_sums(self, edges: IndexArray) -> FloatArray:
+        """Return sums over the parts between edges, an entry for each draw.
 
-        The sums are those of the features of `bestcut.counts`, and of the negatives:
-        shape (ROOM + 1, n_parts, n_draws). The scatter is the sum of squared distances
-        from the mean of the part, shape (n_parts, n_draws).
+        They are those of the features of `bestcut.counts`, and of the negatives: shape
+        (ROOM + 1, n_parts, n_draws).
         """
         places, weight, first = self.places(edges)
-        parts = edges.size - 1
-        sums = np.zeros((ROOM + 1, parts, self.n_draws))
-        scatter = np.zeros((parts, self.n_draws))
+        sums = np.zeros((ROOM + 1, edges.size - 1, self.n_draws))
         if not weight.size:
-            return sums, scatter
-        part = np.repeat(np.arange(parts), np.diff(first))
-        size = np.diff(edges).astype(np.float64)[:, None]
+            return sums
         step = max(_BLOCK // (8 * weight.size), 1)
         for b in range(0, self.n_draws, step):
             some = self.at(places, slice(b, b + step))
@@ -127,10 +122,7 @@ class Draws(Lean, ABC):
             sums[:ROOM, :, b : b + step] = np.add.reduceat(rows, first[:-1], axis=1)
             against = weight[:, None] * (1.0 - some)
             sums[ROOM, :, b : b + step] = np.add.reduceat(against, first[:-1], axis=0)
-            apart = some - (sums[0, :, b : b + step] / size)[part]
-            apart *= apart * weight[:, None]
-            scatter[:, b : b + step] = np.add.reduceat(apart, first[:-1], axis=0)
-        return sums, np.maximum(scatter, 0.0)
+        return sums
 
 
 class ListedDraws(Draws):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,13 +30,6 @@ _ONE_BY_ONE = 64  # instances that are added to laws sooner than their own are m
 _KEPT = 256  # cuts that are remembered from one decision to the next
 
 
-class Part(NamedTuple):
-    """The instances between two cuts: sum of probabilities and scatter, by draw."""
-
-    total: FloatArray
-    scatter: FloatArray
-
-
 class RankedDraws:
     """Draws of instances from the most probable down, cut after any of them.
 
@@ -47,16 +39,13 @@ class RankedDraws:
         From the most probable instance down.
     sums : dict of int to tuple of ndarray
         Sums of features above every cut that was looked at, and below it.
-    parts : dict of tuple of int to Part
-        What is between cuts that were looked at together.
     """
 
     def __init__(self, draws: Draws) -> None:
         self.draws, self.n, self.n_draws = draws, draws.n, draws.n_draws
         nobody = np.zeros((ROOM + 1, draws.n_draws))
-        total, scatter = draws.part_sums(np.array([0, self.n]))
+        total = draws.part_sums(np.array([0, self.n]))
         self.sums = {0: (nobody, total[:, 0]), self.n: (total[:, 0], nobody)}
-        self.parts = {(0, self.n): Part(total[0, 0], scatter[0])}
         every, none = np.arange(draws.n_draws), nothing(draws.n_draws)
         # Laws that are not made from sums, of the draws that vary little there.
         self._short: tuple[dict[int, tuple[IndexArray, DrawnLaw]], ...] = (
@@ -83,20 +72,25 @@ class RankedDraws:
             if not inside.size:
                 continue
             edges = np.concatenate([[a], inside, [b]])
-            sums, scatter = self.draws.part_sums(edges)
+            sums = self.draws.part_sums(edges)
             above = self.sums[a][0][:, None] + np.cumsum(sums, axis=1)
             below = self.sums[b][1][:, None] + np.cumsum(sums[:, ::-1], axis=1)[:, ::-1]
             for i, cut in enumerate(inside.tolist()):
                 self.sums[cut] = above[:, i].copy(), below[:, i + 1].copy()
-            for i, pair in enumerate(pairwise(edges.tolist())):
-                self.parts[pair] = Part(sums[0, i].copy(), scatter[i].copy())
 
-    def part(self, first: int, last: int) -> Part:
-        """Return what is between two cuts."""
-        if (first, last) not in self.parts:
-            sums, scatter = self.draws.part_sums(np.array([first, last]))
-            self.parts[first, last] = Part(sums[0, 0], scatter[0])
-        return self.parts[first, last]
+    def range_between(
+        self, first: IndexArray, last: IndexArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the least and the largest probability between cuts, in every draw."""
+        if self.is_ranked:
+            ends = (self.draws.taken(x) for x in (last - 1, first))
+            least, most = (x.rows(0, first.size) for x in ends)
+            return least, most
+        pairs = list(zip(first.tolist(), last.tolist(), strict=True))
+        cells = [self.draws.rows(a, b) for a, b in pairs]
+        return np.stack([x.min(axis=0) for x in cells]), np.stack(
+            [x.max(axis=0) for x in cells]
+        )
 
     def side(self, cut: int, *, below: bool) -> DrawnSide:
         """Return what is above a cut, or below it."""
@@ -155,7 +149,6 @@ class RankedDraws:
         """Keep the values of cuts, and not what they were computed from."""
         ends = {0, self.n}
         self.sums = {c: self.sums[c] for c in ends}
-        self.parts = {}
         for known in self._short:
             for cut in set(known) - ends:
                 del known[cut]

@@ -27,7 +27,7 @@ class DrawnSide(Lean):
     def __init__(self, draws: Draws, sums: FloatArray | None = None) -> None:
         self.draws, self.n, self.n_draws = draws, draws.n, draws.n_draws
         if sums is None:
-            sums = draws.part_sums(np.array([0, draws.n]))[0][:, 0]
+            sums = draws.part_sums(np.array([0, draws.n]))[:, 0]
         self.sums = sums
 
     @property
