@@ -15,19 +15,21 @@ import numpy as np
 
 from bestcut._decide import decide
 from bestcut._errors import quoted, readable
-from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
+from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut._writing import writing
 from bestcut.calibration import Calibration
 from bestcut.files._columns import probabilities, scores as any_scores
 from bestcut.files._copy import Marks, copy_rows
 from bestcut.files._decision import cut_in_memory
+from bestcut.files._errors import changed
 from bestcut.files._progress import Advance, Step, no_step, steps
 from bestcut.files._source import Batch, Source
-from bestcut.goals import Goal
+from bestcut.goals import Goal, Mean
 from bestcut.metrics import AnyMetric, Metric
-from bestcut.summary import Bracket, Cut, ScoreSummary
+from bestcut.summary import Cut, Pass, find_cut
 from bestcut.uncertain import UncertainProbabilities
 
+_MEAN = Mean()
 T = TypeVar("T")
 Read = Callable[..., FloatArray]  # reads probabilities or scores from a column
 
@@ -38,12 +40,16 @@ def decide_source(
     kind: str,
     *,
     proba: str,
-    metric: Metric,
-    min_positives: int,
-    max_positives: int | None,
+    metric: AnyMetric,
+    goal: Goal,
+    at_least: Mapping[str | Metric, Any] | None,
+    at_most: Mapping[str | Metric, Any] | None,
+    calibration: Calibration | None,
+    warn: Callable[[str], None],
     name: str,
     progress: bool | None,
     describe: Callable[[Cut], T],
+    **bounds: Any,
 ) -> T:
     """Decide for the rows of a source, and write them with the decisions.
 
@@ -53,8 +59,10 @@ def decide_source(
         The rows.
     output, kind : str
         The file to write, and its format. None writes nothing.
-    proba, metric, min_positives, max_positives, name, progress
+    proba, metric, goal, at_least, at_most, calibration, name, progress, **bounds
         As for `decide_file`.
+    warn : callable
+        Receives the sentences about doubtful calibrated scores.
     describe : callable
         Turns the decision into the returned value. It is called before anything is
         written, so an interruption of it leaves no file behind.
@@ -66,56 +74,37 @@ def decide_source(
     """
     if output is not None:
         source.check_new(name)
+    source.check_column(proba, "`y_proba`")
     with steps(progress) as step:
-        cut = find_cut(source, proba, metric, min_positives, max_positives, step)
+        is_plain = calibration is None and goal == _MEAN and not (at_least or at_most)
+        if is_plain and isinstance(metric, Metric):
+            run = _runner(source, proba, step)
+            cut = find_cut(run, metric, changed=changed(source.where), **bounds)
+            marks = _marks_of_cut(cut, proba)
+        else:
+            scores, p = _held(source, proba, calibration, warn, step)
+            step("Deciding", None)
+            one = decide(
+                p, metric, goal=goal, at_least=at_least, at_most=at_most, **bounds
+            )
+            cut = cut_in_memory(one, None if calibration is None else scores)
+            marks = _marks_of_labels(one.labels)
         description = describe(replace(cut, output=output))
-        write_marks(source, output, kind, name, _marks_of_cut(cut, proba), step)
+        write_marks(source, output, kind, name, marks, step)
     return description
 
 
-def decide_held(
-    source: Source,
-    output: str | None,
-    kind: str,
-    *,
-    proba: str,
-    metric: AnyMetric,
-    name: str,
-    progress: bool | None,
-    describe: Callable[[Cut], T],
-    calibration: Calibration | None,
-    warn: Callable[[str], None],
-    goal: Goal,
-    at_least: Mapping[str | Metric, Any] | None,
-    at_most: Mapping[str | Metric, Any] | None,
-    **bounds: Any,
-) -> T:
-    """Decide with the scores in memory, and write the rows with the decisions.
+def _runner(source: Source, proba: str, step: Step) -> Callable[[Pass], list[Any]]:
+    """Return a function that calls a pass with the scores of a source."""
 
-    Parameters
-    ----------
-    source, output, kind, proba, metric, name, progress, describe
-        As for `decide_source`.
-    calibration, goal, at_least, at_most, **bounds
-        As for `decide_file`.
-    warn : callable
-        Receives the sentences about doubtful calibrated scores.
+    def run(asked: Pass) -> list[Any]:
+        is_first = asked.window is None
+        what = "Summing up the scores" if is_first else "Looking around the cut"
+        answer = asked(_scores(source, proba, step(what, source.total)))
+        source.check_unchanged()
+        return [answer]
 
-    Returns
-    -------
-    object
-        What `describe` returned.
-    """
-    if output is not None:
-        source.check_new(name)
-    with steps(progress) as step:
-        scores, p = _held(source, proba, calibration, warn, step)
-        step("Deciding", None)
-        one = decide(p, metric, goal=goal, at_least=at_least, at_most=at_most, **bounds)
-        given = None if calibration is None else scores
-        description = describe(cut_in_memory(one, given, output))
-        write_labels(source, output, kind, name, one.labels, step)
-    return description
+    return run
 
 
 def _held(
@@ -126,7 +115,6 @@ def _held(
     step: Step,
 ) -> tuple[FloatArray, FloatArray | UncertainProbabilities]:
     """Return a column of scores, and the probabilities that they stand for."""
-    source.check_column(proba, "`y_proba`")
     advance = step("Reading the scores", source.total)
     read = probabilities if calibration is None else any_scores
     parts = list(_scores(source, proba, advance, read))
@@ -168,26 +156,7 @@ def write_labels(
     They are written as 0 and 1. If words are given, they are written as words, and the
     labels are their positions.
     """
-
-    def marks(source: Source, batch: Batch) -> BoolArray | IndexArray:
-        return labels[batch.before : batch.before + batch.rows]
-
-    write_marks(source, output, kind, name, marks, step, words)
-
-
-def find_cut(
-    source: Source, proba: str, metric: Metric, low: int, high: int | None, step: Step
-) -> Cut:
-    """Return the best cut: sum up the scores, then look at those around the cut."""
-    source.check_column(proba, "`y_proba`")
-    summary = ScoreSummary()
-    for scores in _scores(source, proba, step("Summing up the scores", source.total)):
-        summary.update(scores)
-    bracket = summary.bracket(metric, min_positives=low, max_positives=high)
-    advance = step("Looking around the cut", source.total)
-    values, counts = _wanted(bracket, source, proba, advance)
-    source.check_unchanged()
-    return bracket.refine(values, counts)
+    write_marks(source, output, kind, name, _marks_of_labels(labels), step, words)
 
 
 def _scores(
@@ -196,21 +165,6 @@ def _scores(
     for batch in source.batches([proba]):
         yield read(batch.column(proba), source.where, batch.before)
         advance(batch.size)
-
-
-def _wanted(
-    bracket: Bracket, source: Source, proba: str, advance: Advance
-) -> tuple[FloatArray, CountArray]:
-    """Return the scores that the cut depends on, and how often each occurs.
-
-    All rows may be tied, so equal scores must not be kept one by one.
-    """
-    values, counts = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
-    for scores in _scores(source, proba, advance):
-        value, count = np.unique(bracket.select(scores), return_counts=True)
-        values.append(value)
-        counts.append(count.astype(np.int64))
-    return np.concatenate(values), np.concatenate(counts)
 
 
 def write_marks(
@@ -228,6 +182,15 @@ def write_marks(
     with writing(output) as file:
         copy_rows(source, file, kind, name, marks, step, words)
         source.check_unchanged()
+
+
+def _marks_of_labels(labels: BoolArray | IndexArray) -> Marks:
+    """Return labels that are known for all rows, batch by batch."""
+
+    def marks(source: Source, batch: Batch) -> BoolArray | IndexArray:
+        return labels[batch.before : batch.before + batch.rows]
+
+    return marks
 
 
 def _marks_of_cut(cut: Cut, proba: str) -> Marks:
