@@ -32,6 +32,7 @@ from bestcut.uncertain import UncertainProbabilities
 _MEAN = Mean()
 T = TypeVar("T")
 Read = Callable[..., FloatArray]  # reads probabilities or scores from a column
+_KEPT = 1 << 22  # scores that are kept between the passes, 32 MB
 
 
 def decide_source(
@@ -78,29 +79,65 @@ def decide_source(
     with steps(progress) as step:
         is_plain = calibration is None and goal == _MEAN and not (at_least or at_most)
         if is_plain and isinstance(metric, Metric):
-            run = _runner(source, proba, step)
+            scores = _Scores(source, proba)
+            run = _runner(scores, step)
             cut = find_cut(run, metric, changed=changed(source.where), **bounds)
-            marks = _marks_of_cut(cut, proba)
+            marks = _marks_of_cut(cut, scores)
         else:
-            scores, p = _held(source, proba, calibration, warn, step)
+            held, p = _held(source, proba, calibration, warn, step)
             step("Deciding", None)
             one = decide(
                 p, metric, goal=goal, at_least=at_least, at_most=at_most, **bounds
             )
-            cut = cut_in_memory(one, None if calibration is None else scores)
+            cut = cut_in_memory(one, None if calibration is None else held)
             marks = _marks_of_labels(one.labels)
         description = describe(replace(cut, output=output))
         write_marks(source, output, kind, name, marks, step)
     return description
 
 
-def _runner(source: Source, proba: str, step: Step) -> Callable[[Pass], list[Any]]:
+class _Scores:
+    """A column of scores, read batch by batch.
+
+    Those of a small file are kept for the next pass. Those of a scan are not, since
+    nobody else would notice that it gives other rows the next time.
+    """
+
+    def __init__(self, source: Source, column: str, read: Read = probabilities) -> None:
+        self.source, self._column, self._read = source, column, read
+        self._kept: FloatArray | None = None
+
+    def batches(self, advance: Advance) -> Iterator[FloatArray]:
+        """Yield all scores in the order of the rows."""
+        if self._kept is not None:
+            yield self._kept
+            advance(self.source.total or 0)
+            return
+        parts, rows = [np.zeros(0)], 0
+        most = -1 if self.source.input is None else _KEPT
+        for batch in self.source.batches([self._column]):
+            scores = self.of(batch)
+            rows += scores.size
+            parts = [*parts, scores] if rows <= most else []
+            yield scores
+            advance(batch.size)
+        self._kept = np.concatenate(parts) if parts else None
+
+    def of(self, batch: Batch) -> FloatArray:
+        """Return the scores of a batch."""
+        if self._kept is not None:
+            return self._kept[batch.before : batch.before + batch.rows]
+        return self._read(batch.column(self._column), self.source.where, batch.before)
+
+
+def _runner(scores: _Scores, step: Step) -> Callable[[Pass], list[Any]]:
     """Return a function that calls a pass with the scores of a source."""
+    source = scores.source
 
     def run(asked: Pass) -> list[Any]:
         is_first = asked.window is None
         what = "Summing up the scores" if is_first else "Looking around the cut"
-        answer = asked(_scores(source, proba, step(what, source.total)))
+        answer = asked(scores.batches(step(what, source.total)))
         source.check_unchanged()
         return [answer]
 
@@ -117,7 +154,7 @@ def _held(
     """Return a column of scores, and the probabilities that they stand for."""
     advance = step("Reading the scores", source.total)
     read = probabilities if calibration is None else any_scores
-    parts = list(_scores(source, proba, advance, read))
+    parts = list(_Scores(source, proba, read).batches(advance))
     scores = np.concatenate([*parts, np.zeros(0)])
     if calibration is None:
         return scores, scores
@@ -159,14 +196,6 @@ def write_labels(
     write_marks(source, output, kind, name, _marks_of_labels(labels), step, words)
 
 
-def _scores(
-    source: Source, proba: str, advance: Advance, read: Read = probabilities
-) -> Iterator[FloatArray]:
-    for batch in source.batches([proba]):
-        yield read(batch.column(proba), source.where, batch.before)
-        advance(batch.size)
-
-
 def write_marks(
     source: Source,
     output: str | None,
@@ -187,21 +216,21 @@ def write_marks(
 def _marks_of_labels(labels: BoolArray | IndexArray) -> Marks:
     """Return labels that are known for all rows, batch by batch."""
 
-    def marks(source: Source, batch: Batch) -> BoolArray | IndexArray:
+    def marks(batch: Batch) -> BoolArray | IndexArray:
         return labels[batch.before : batch.before + batch.rows]
 
     return marks
 
 
-def _marks_of_cut(cut: Cut, proba: str) -> Marks:
+def _marks_of_cut(cut: Cut, scores: _Scores) -> Marks:
     """Return the decisions of a cut; the earliest rows tied with it are positive."""
     tied = 0
 
-    def marks(source: Source, batch: Batch) -> BoolArray:
+    def marks(batch: Batch) -> BoolArray:
         nonlocal tied
-        scores = probabilities(batch.column(proba), source.where, batch.before)
-        labels: BoolArray = cut.predict(scores, tied_before=tied)
-        tied += int(np.count_nonzero(scores == cut.threshold))
+        p = scores.of(batch)
+        labels: BoolArray = cut.predict(p, tied_before=tied)
+        tied += int(np.count_nonzero(p == cut.threshold))
         return labels
 
     return marks
