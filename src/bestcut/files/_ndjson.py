@@ -117,7 +117,10 @@ class NdjsonBatch(TextBatch):
         """Refuse a key that an object holds twice: readers disagree about its value."""
         # All lines are searched together, because looking at each takes far longer.
         key, data = _as_key(name), self._data
-        is_plain = b"\\u" not in data and not ("/" in name and b"\\/" in data)
+        escapes = {b"\\u00" if x < "\u0100" else b"\\u" for x in name}
+        if "/" in name:
+            escapes.add(b"\\/")
+        is_plain = not any(escape in data for escape in escapes)
         everywhere = is_plain and not self.frame[name].null_count()
         if everywhere and data.count(key) == self.rows:
             return  # each object has it at least once, and so exactly once

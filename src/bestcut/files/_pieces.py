@@ -58,8 +58,14 @@ def with_cells(
         added = table[which].ravel()
     else:
         added = np.frombuffer(b"".join([cells[i] for i in which.tolist()]), np.uint8)
-    raw = np.frombuffer(data, np.uint8)
-    return np.insert(raw, np.repeat(places, lengths[which]), added).tobytes()
+    at = np.repeat(places, lengths[which])
+    at += np.arange(at.size)
+    text = np.empty(len(data) + at.size, np.uint8)
+    is_old = np.ones(text.size, dtype=np.bool_)
+    is_old[at] = False
+    text[is_old] = np.frombuffer(data, np.uint8)
+    text[at] = added
+    return text.tobytes()
 
 
 def _last_end(data: bytes, *, quoted: bool) -> int:
