@@ -31,8 +31,6 @@ _NOBODY = 1e-200  # positives: a share of fewer would overflow, and none changes
 _VARIES = 1e-12  # variance of a number of positives that is not certain
 _OVERFULL, _OTHERS = 3, 24  # columns that change places
 _TRIAL = 3  # sweeps after that
-_SAMPLED = 16  # one row in so many is looked at first
-_ROWS_A_COLUMN = 256  # that there must be for that
 _COLUMNS_A_ROW = 100  # so many columns are looked at for one row
 
 
@@ -195,32 +193,6 @@ class CoverageScores:
         return self.factor * left, np.zeros(left.size)
 
 
-def rehearsed(
-    entries: Entries, scores: Scores, budgets: Budgets, extra: float
-) -> BoolArray | None:
-    """Return what rows take at the slopes that some of them lead to.
-
-    None if there are too few rows for that, or too many columns.
-    """
-    dense = len(entries.groups) == 1 and entries.groups[0].columns is None
-    if not dense or entries.shape[0] < _ROWS_A_COLUMN * max(entries.shape[1], _SAMPLED):
-        return None
-    p = entries.groups[0].p
-    rows = np.random.default_rng(0).permutation(p.shape[0])[::_SAMPLED]
-    some = Ascent(
-        Entries.of_matrix(p[rows]),
-        scores,
-        budgets.of(rows),
-        extra,
-        each=p.shape[0] / rows.size,
-    )
-    some.run(_TRIAL)
-    slopes, cost = scores.slopes(some.sums, some.size)
-    worth = polynomial(p, slopes, extra)
-    worth -= cost
-    return chosen(worth, budgets).ravel()
-
-
 class Ascent:
     """The state of an ascent: which entries are taken.
 
@@ -236,8 +208,6 @@ class Ascent:
         What each expected hit is worth besides.
     taken : ndarray of bool, optional
         The entries that are taken first; the most probable ones if not given.
-    each : float
-        How many rows each of these stands for.
     """
 
     def __init__(
@@ -247,11 +217,9 @@ class Ascent:
         budgets: Budgets,
         extra: float,
         taken: BoolArray | None = None,
-        *,
-        each: float = 1.0,
     ) -> None:
         self.entries, self.scores, self.budgets = entries, scores, budgets
-        self.extra, self.each = extra, each
+        self.extra = extra
         self.near = taken is not None  # worths will not move far
         self.expected = entries.sums(entries.p)
         self.labels: list[BoolArray] = []
@@ -272,8 +240,6 @@ class Ascent:
     def _add(self, group: RowGroup, rows: Any, change: FloatArray) -> None:
         """Note the entries that come (1) or go (-1)."""
         p = group.p[rows]
-        if self.each != 1.0:
-            change = change * self.each
         if group.columns is None:
             self.size += change.sum(axis=0)
             for total in self.sums:

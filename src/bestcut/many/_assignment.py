@@ -14,7 +14,6 @@ from bestcut.many._ascent import (
     ColumnScores,
     CoverageScores,
     Scores,
-    rehearsed,
 )
 from bestcut.many._certificate import ScoredColumns
 from bestcut.many._column_laws import ColumnLaws
@@ -106,8 +105,7 @@ class Problem:
         if not np.any(self.budgets.high):
             return self._nothing()
         scores = self._scores()
-        start = rehearsed(self.entries, scores, self.budgets, self.extra)
-        ascent = Ascent(self.entries, scores, self.budgets, self.extra, start)
+        ascent = Ascent(self.entries, scores, self.budgets, self.extra)
         found = self._at_exact_worths(_together(ascent.run()), scores)
         upper, price, likely = found.least_upper()
         trials = _EXCHANGES // max(self.p.size * self.entries.shape[1], 1)
