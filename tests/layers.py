@@ -43,6 +43,7 @@ LAYERS = [
     "calibration",
     "_decide",
     "_empirical",
+    "assignment",
     "many",
     "multiclass",
     "multilabel",

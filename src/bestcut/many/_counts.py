@@ -45,15 +45,6 @@ def of_nobody(count: int) -> Laws:
     return Laws(0, np.ones((1, count)))
 
 
-def count_laws(p: FloatArray) -> FloatArray:
-    """Return the law of the number of positives in each column."""
-    laws = np.zeros((p.shape[0] + 1, p.shape[1]))
-    laws[0] = 1.0
-    for size, row in enumerate(p, start=2):
-        add_instance(laws[:size], row, laws[:size])
-    return laws
-
-
 def running_laws(first: Laws, p: FloatArray, negligible: float) -> Iterator[Laws]:
     """Yield the laws after 0, 1, ... of the instances, the rows of `p`.
 

@@ -34,7 +34,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bestcut._types import EPS, FloatArray
-from bestcut.many._counts import count_laws, of_nobody, running_laws
+from bestcut.counts import count_laws
+from bestcut.many._counts import of_nobody, running_laws
 from bestcut.metrics import FractionalLinearMetric, Metric
 
 _LARGEST_POWER = 4096  # of t; F1 of 2,048 instances, where one by one is as fast

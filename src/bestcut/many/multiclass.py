@@ -19,14 +19,19 @@ from bestcut._results import Result
 from bestcut._tables import check_order, column_names, rows_like
 from bestcut._types import EPS, CountArray, FloatArray, IndexArray
 from bestcut._validation import SUM_IS_1, check_option, with_sums_of_1
-from bestcut.many._assignment import Problem
-from bestcut.many._budgets import check_class_weights, extra_worth
+from bestcut.assignment import (
+    AssignmentSearch,
+    Budgets,
+    RowRule,
+    assignment_scope,
+    check_class_weights,
+    check_rows,
+    entries_of,
+    extra_worth,
+    first_columns,
+)
 from bestcut.many._classes import DrawnClasses, MicroClasses
 from bestcut.many._each import ONE_BY_ONE
-from bestcut.many._matrix import check_rows, entries_of
-from bestcut.many._row_choice import Budgets
-from bestcut.many._rule import RowRule, first_columns
-from bestcut.many._scope import assignment_scope
 from bestcut.metrics import Metric, get, require_ranking
 from bestcut.scores import Prediction, ScoreDistribution
 from bestcut.search import gap_in_words
@@ -360,7 +365,7 @@ def decide(
     rows = entries.shape[0]
     one = np.ones(rows, dtype=np.intp)
     extra = extra_worth(also, rows)
-    found = Problem(entries, chosen, Budgets(one, one), share, extra).solve()
+    found = AssignmentSearch(entries, chosen, Budgets(one, one), share, extra).solve()
     column = first_columns(entries, entries.split(found.taken))
     expected = float(share @ found.each) if rows else float("nan")
     hits = extra * float(found.hits.sum())

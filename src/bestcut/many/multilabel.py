@@ -35,16 +35,23 @@ from bestcut._validation import (
     check_option,
     positive_columns,
 )
-from bestcut.many._assignment import Assignment, Problem
+from bestcut.assignment import (
+    Assignment,
+    AssignmentSearch,
+    Budgets,
+    RowRule,
+    assignment_scope,
+    check_class_weights,
+    check_per_row,
+    check_rows,
+    entries_of,
+    extra_worth,
+    labels_of,
+)
 from bestcut.many._average import PredictionSet
-from bestcut.many._budgets import check_class_weights, check_per_row, extra_worth
 from bestcut.many._drawn import DrawnMatrix, columns_of_draws
 from bestcut.many._each import ONE_BY_ONE, Task, decide_drawn, decide_each, within
-from bestcut.many._matrix import check_rows, entries_of
 from bestcut.many._realised import realised_by_axis
-from bestcut.many._row_choice import Budgets
-from bestcut.many._rule import RowRule, labels_of
-from bestcut.many._scope import assignment_scope
 from bestcut.many._workers import Workers
 from bestcut.metrics import LinearUtility, Metric, get, require_ranking
 from bestcut.scores import (
@@ -443,7 +450,7 @@ def _decide_rows(
         raise errors.addition_to_a_range(low, high)
     extra = extra_worth(also, int(np.minimum(entries.lengths, high).sum()))
     budgets = Budgets(*(np.full(rows, x, dtype=np.intp) for x in (low, high)))
-    found = Problem(entries, metric, budgets, share, extra).solve()
+    found = AssignmentSearch(entries, metric, budgets, share, extra).solve()
     by_ranking = average == "micro" and low == high
     expected = float(share @ found.each) if rows else float("nan")
     slope, cost = (np.broadcast_to(x, columns) for x in (found.slope, found.cost))

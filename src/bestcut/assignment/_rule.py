@@ -14,10 +14,10 @@ from bestcut._results import plain
 from bestcut._tables import in_this_order, like, rows_like
 from bestcut._types import FloatArray, IndexArray
 from bestcut._validation import check_finite_scores, check_kind
-from bestcut.many._budgets import check_per_row
-from bestcut.many._entries import Entries
-from bestcut.many._matrix import as_sparse, check_rows, entries_of
-from bestcut.many._row_choice import Budgets, chosen
+from bestcut.assignment._budgets import check_per_row
+from bestcut.assignment._entries import Entries
+from bestcut.assignment._matrix import as_sparse, check_rows, entries_of
+from bestcut.assignment._row_choice import Budgets, chosen
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ with every step, so that columns fill up until no row gains by another choice.
 
 The score of a column is taken at three values of its number of positives, the Gauss
 rule of its distribution, with the hits in proportion. Values and bounds come
-afterwards, from the exact distributions: see `bestcut.many._certificate`.
+afterwards, from the exact distributions: see `bestcut.assignment._certificate`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from bestcut._types import BoolArray, FloatArray, IndexArray
+from bestcut.assignment._entries import Entries, RowGroup
+from bestcut.assignment._row_choice import Budgets, Parted, chosen, parted
 from bestcut.counts import features, rule_of_sums
-from bestcut.many._entries import Entries, RowGroup
-from bestcut.many._row_choice import Budgets, Parted, chosen, parted
 from bestcut.metrics import Metric, affine_parts
 
 _BLOCKS = 16  # steps of a sweep over all rows

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
-from bestcut.many._ascent import (
+from bestcut.assignment._ascent import (
     AffineScores,
     Ascent,
     ColumnScores,
     CoverageScores,
     Scores,
 )
-from bestcut.many._certificate import ScoredColumns
-from bestcut.many._column_laws import ColumnLaws
-from bestcut.many._entries import Entries
-from bestcut.many._exact_scores import ExactScores
-from bestcut.many._row_choice import Budgets, chosen, prices
+from bestcut.assignment._certificate import ScoredColumns
+from bestcut.assignment._column_laws import ColumnLaws
+from bestcut.assignment._entries import Entries
+from bestcut.assignment._exact_scores import ExactScores
+from bestcut.assignment._row_choice import Budgets, chosen, prices
 from bestcut.metrics import Metric, Trait, is_affine
 
 _ROUNDS = 8  # in which rows choose again, at exact worths
@@ -63,7 +63,7 @@ class Assignment:
     cost: FloatArray
 
 
-class Problem:
+class AssignmentSearch:
     """The search for the best assignment.
 
     Parameters
@@ -217,18 +217,20 @@ def _together(labels: list[BoolArray]) -> BoolArray:
 class _State:
     """An assignment: what its columns are worth, and its entries at the margin."""
 
-    def __init__(self, problem: Problem, taken: BoolArray, scores: Scores) -> None:
-        self.problem, self.taken = problem, taken
-        count = problem.entries.shape[1]
+    def __init__(
+        self, search: AssignmentSearch, taken: BoolArray, scores: Scores
+    ) -> None:
+        self.search, self.taken = search, taken
+        count = search.entries.shape[1]
         self.each, self.error, self.size, self.hits = np.zeros((4, count))
         self.worth = np.zeros(taken.size)
         self.groups: list[ScoredColumns] = []
-        for laws in problem.laws:
+        for laws in search.laws:
             group = laws.group
             labels = taken[group.entries]
             if group.padded:
                 labels &= group.p > 0.0
-            columns = ScoredColumns(labels, problem.metric, laws)
+            columns = ScoredColumns(labels, search.metric, laws)
             at = group.columns
             self.each[at], self.error[at] = columns.values()
             self.size[at], self.hits[at] = columns.size, columns.hits
@@ -238,38 +240,36 @@ class _State:
                 slopes, cost = scores.slopes(hits[None], size)
                 worth = slopes[0, at, None] * group.p - cost[at, None]
             else:
-                worth *= problem.share[at, None]
-            if problem.extra:
-                worth += problem.extra * group.p
+                worth *= search.share[at, None]
+            if search.extra:
+                worth += search.extra * group.p
             if group.padded:
                 inside = group.p > 0.0
                 self.worth[group.entries[inside]] = worth[inside]
             else:
                 self.worth[group.entries] = worth
             self.groups.append(columns)
-        utility = problem.metric.sign * self.each
-        self.objective = float(
-            problem.share @ utility + problem.extra * self.hits.sum()
-        )
+        utility = search.metric.sign * self.each
+        self.objective = float(search.share @ utility + search.extra * self.hits.sum())
 
     def power_sums(self, count: int) -> FloatArray:
         """Return the sums of p, p², ... over the entries taken in each column."""
-        entries, values = self.problem.entries, self.taken.astype(np.float64)
+        entries, values = self.search.entries, self.taken.astype(np.float64)
         out = np.empty((count, entries.shape[1]))
         for row in out:
-            values = values * self.problem.p
+            values = values * self.search.p
             row[:] = entries.sums(values)
         return out
 
     def _by_rows(self) -> list[tuple[IndexArray, FloatArray, BoolArray, Budgets]]:
         """Return rows, worths, labels and budgets of each group of rows."""
         out = []
-        for group in self.problem.entries.groups:
-            worth = self.problem.entries.part(self.worth, group)
+        for group in self.search.entries.groups:
+            worth = self.search.entries.part(self.worth, group)
             if group.padded:
                 worth = np.where(group.p > 0.0, worth, -np.inf)
-            labels = self.problem.entries.part(self.taken, group)
-            out.append((group.rows, worth, labels, self.problem.budgets.of(group.rows)))
+            labels = self.search.entries.part(self.taken, group)
+            out.append((group.rows, worth, labels, self.search.budgets.of(group.rows)))
         return out
 
     def chosen_again(self) -> BoolArray:
@@ -279,7 +279,7 @@ class _State:
 
     def prices(self) -> FloatArray:
         """Return a price for each row."""
-        entries = self.problem.entries
+        entries = self.search.entries
         price = np.zeros(entries.shape[0])
         by_rows = zip(entries.groups, self._by_rows(), strict=True)
         for group, (rows, worth, labels, budgets) in by_rows:
@@ -292,17 +292,17 @@ class _State:
 
         Returned with a way to the entries that columns would take at these prices.
         """
-        problem = self.problem
-        low, high = problem.budgets
+        search = self.search
+        low, high = search.budgets
         total = float(high @ np.maximum(price, 0.0) + low @ np.minimum(price, 0.0))
         ways = []
         for columns in self.groups:
             group = columns.group
-            cost = price[problem.rows[group.entries]]
+            cost = price[search.rows[group.entries]]
             if group.padded:
                 cost[group.p == 0.0] = np.inf
-            share = problem.share[group.columns]
-            bound, taken = columns.bounds(cost, share, problem.extra)
+            share = search.share[group.columns]
+            bound, taken = columns.bounds(cost, share, search.extra)
             total += float(bound.sum())
             ways.append(taken)
 
@@ -324,7 +324,7 @@ class _State:
         """
         kept = self.prices()
         best, wanted = self.upper(kept)
-        others = not (is_affine(self.problem.metric) or self.groups[0].has_planes())
+        others = not (is_affine(self.search.metric) or self.groups[0].has_planes())
         if others or best - self.objective <= _CLOSE * abs(best):
             return best, kept, self.taken
         if start is not None:
@@ -336,7 +336,7 @@ class _State:
         likely = wanted()
         unmet = self._unmet(kept, likely)
         misfits = np.count_nonzero(unmet)
-        steps = _STEPS if is_affine(self.problem.metric) else _FEW_STEPS
+        steps = _STEPS if is_affine(self.search.metric) else _FEW_STEPS
         for _ in range(min(steps, _WORK // max(self.taken.size, 1))):
             above = best - self.objective
             # What was wanted next to these prices counts, too.
@@ -358,17 +358,17 @@ class _State:
 
     def _unmet(self, price: FloatArray, wanted: BoolArray) -> FloatArray:
         """Return how much more is wanted of each row than it takes at its price."""
-        low, high = self.problem.budgets
-        count = np.bincount(self.problem.rows[wanted], minlength=low.size)
+        low, high = self.search.budgets
+        count = np.bincount(self.search.rows[wanted], minlength=low.size)
         takes = np.where(price > 0.0, high, np.where(price < 0.0, low, count))
         return np.asarray(count - np.clip(takes, low, high), dtype=np.float64)
 
     def _repaired(self, wanted: BoolArray) -> BoolArray:
         """Return what is wanted, where rows may take it, and else what they take."""
-        low, high = self.problem.budgets
-        count = np.bincount(self.problem.rows[wanted], minlength=low.size)
+        low, high = self.search.budgets
+        count = np.bincount(self.search.rows[wanted], minlength=low.size)
         allowed = (count >= low) & (count <= high)
-        return np.where(allowed[self.problem.rows], wanted, self.taken)
+        return np.where(allowed[self.search.rows], wanted, self.taken)
 
 
 def _spread(
