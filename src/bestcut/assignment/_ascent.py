@@ -25,8 +25,9 @@ from bestcut.metrics import Metric, affine_parts
 _BLOCKS = 16  # steps of a sweep over all rows
 _FEW = 32  # rows that are worth a step, from the third sweep on
 _SWEEPS = 60
-_ENOUGH = 1e-9  # of the score: what another sweep must bring
-_NODES, _SUMS = 3, 5
+NEGLIGIBLE = 1e-9  # of the score: a gain that is not worth another sweep
+_NODES = 3  # of the rule that stands for a distribution
+_SUMS = 2 * _NODES - 1
 _NOBODY = 1e-200  # positives: a share of fewer would overflow, and none changes a score
 _VARIES = 1e-12  # variance of a number of positives that is not certain
 _OVERFULL, _OTHERS = 3, 24  # columns that change places
@@ -281,7 +282,7 @@ class Ascent:
                 blocks = min(_BLOCKS, -(-rows.size // few))
                 for some in np.array_split(rows, max(blocks, 1)):
                     self._step(i, group, some, look=sweep > 0 or self.near)
-            if self.now <= start + _ENOUGH * abs(start):
+            if self.now <= start + NEGLIGIBLE * abs(start):
                 if every:
                     break
                 self._safe = [np.full(x.size, -np.inf) for x in orders]
@@ -309,7 +310,7 @@ class Ascent:
                     continue
                 self._change_places(full, other)
                 self.run(_TRIAL)
-                if self.now > best + _ENOUGH * abs(best):
+                if self.now > best + NEGLIGIBLE * abs(best):
                     self.run()
                     return True
                 self.labels = [x.copy() for x in kept]

@@ -9,6 +9,7 @@ import numpy as np
 
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.assignment._ascent import (
+    NEGLIGIBLE,
     AffineScores,
     Ascent,
     ColumnScores,
@@ -22,15 +23,11 @@ from bestcut.assignment._exact_scores import ExactScores
 from bestcut.assignment._row_choice import Budgets, chosen, prices
 from bestcut.metrics import Metric, Trait, is_affine
 
-_ROUNDS = 8  # in which rows choose again, at exact worths
-_NEGLIGIBLE = 1e-9  # of the score: what rows need not choose again for
+_ROUNDS = 30  # in which rows choose again, at exact worths
 _STEPS, _FEW_STEPS = 12, 2  # of prices, and where bounds are loose in any case
-_DIVIDED = 1 << 19  # entries that may be divided out of distributions
-_WORK = 1 << 24  # entries that may be gone through for them
-_LARGE = 1 << 23  # entries that are not gone through again with exact scores
-_A_COUNT = 1 << 5  # entries that take as long as a value of a distribution does
-_WIDE = 2e-5  # of the score: a gap that makes it worth to change columns' places
-_EXCHANGES = 1 << 26  # entries times columns that may be gone through for that
+# Entries that may be gone through; dividing one out takes as long as 32 of them, and so
+# does a value of a distribution.
+_WORK = 1 << 24
 _CLOSE = 2e-6  # of the score: a gap that is small enough
 
 
@@ -97,7 +94,7 @@ class AssignmentSearch:
         self.p = entries.p
         self.rows = entries.row_of_entries()
         groups = entries.column_groups()
-        few = self.p.size <= _DIVIDED
+        few = 32 * self.p.size <= _WORK
         self.laws = [ColumnLaws(x, entries.instances, divides=few) for x in groups]
 
     def solve(self) -> Assignment:
@@ -108,15 +105,15 @@ class AssignmentSearch:
         ascent = Ascent(self.entries, scores, self.budgets, self.extra)
         found = self._at_exact_worths(_together(ascent.run()), scores)
         upper, price, likely = found.least_upper()
-        trials = _EXCHANGES // max(self.p.size * self.entries.shape[1], 1)
+        trials = 4 * _WORK // max(self.p.size * self.entries.shape[1], 1)
         exact = is_affine(self.metric)  # else a gap says little about what is missed
         while exact and upper - found.objective > _CLOSE * abs(upper):
             width = max(x.pmf.shape[1] for x in self.laws)
-            if max(self.p.size, _A_COUNT * self.entries.shape[1] * width) > _LARGE:
+            if 2 * max(self.p.size, 32 * self.entries.shape[1] * width) > _WORK:
                 break
             other = self._ascended(likely, scores)
             if other.objective <= found.objective:
-                if upper - found.objective <= _WIDE * abs(upper):
+                if upper - found.objective <= 10 * _CLOSE * abs(upper):
                     break
                 other, trials = self._exchanged(found, scores, trials)
                 if other.objective <= found.objective:
@@ -185,15 +182,32 @@ class AssignmentSearch:
         """Let rows choose again at exact worths, while that is a gain."""
         found = _State(self, taken, scores)
         for _ in range(_ROUNDS):
-            again = found.chosen_again()
-            gain = float(found.worth[again].sum() - found.worth[found.taken].sum())
-            if gain <= _NEGLIGIBLE * abs(found.objective):
+            better = self._better(found, scores)
+            if better is None:
                 break
-            other = _State(self, again, scores)
-            if other.objective <= found.objective:
-                break
-            found = other
+            found = better
         return found
+
+    def _better(self, found: _State, scores: Scores) -> _State | None:
+        """Return what is better after rows have chosen again, or None.
+
+        If nothing is gained because rows all went the same way, only the half of them
+        chooses again that gains most, and so on.
+        """
+        again = found.chosen_again()
+        changes = np.where(again, found.worth, 0.0)
+        changes -= np.where(found.taken, found.worth, 0.0)
+        gains = np.bincount(self.rows, changes, self.entries.shape[0])
+        moves = np.argsort(-gains, kind="stable")[: np.count_nonzero(gains > 0.0)]
+        while gains[moves].sum() > NEGLIGIBLE * abs(found.objective):
+            own = np.zeros(gains.size, dtype=np.bool_)
+            own[moves] = True
+            taken = np.where(own[self.rows], again, found.taken)
+            other = _State(self, taken, scores)
+            if other.objective > found.objective:
+                return other
+            moves = moves[: moves.size // 2]
+        return None
 
 
 def _straightened(
