@@ -20,6 +20,9 @@ import numpy as np
 from bestcut._types import FloatArray
 from bestcut.counts import add_instance
 
+# Mass that a window may drop at either end, with each instance, of a law that scores of
+# at most 1 are expected under: 2 m of it are less than m eps / 10^5.
+NEGLIGIBLE = 2.0**-70
 FEW = 64  # instances whose laws are short: whole ones are as good as windows
 LARGEST_TABLES = 256  # probabilities in a problem that all pairs of counts are kept of
 
