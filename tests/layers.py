@@ -42,6 +42,7 @@ LAYERS = [
     "mixtures",
     "calibration",
     "_decide",
+    "_outlook",
     "_empirical",
     "assignment",
     "many",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._decide import Decision, decide
+from bestcut._decide import Decision, decide, probabilities_behind
 from bestcut._types import FloatArray
 from bestcut._validation import check_positive_class
 from bestcut.metrics import Metric
@@ -51,8 +51,7 @@ def positive_probabilities(
     """Return the probabilities of the positive class, or draws if it decides so."""
     label = positive_label(estimator, pos_label)
     if _decides_for(estimator, label):
-        given: FloatArray | UncertainProbabilities = estimator.decide(X)._ranking._p
-        return given
+        return probabilities_behind(estimator.decide(X))
     column = int(np.flatnonzero(classes_of(estimator) == label)[0])
     return class_probabilities(estimator, X)[:, column]
 

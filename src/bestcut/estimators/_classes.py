@@ -10,7 +10,7 @@ import numpy as np
 from bestcut import _errors as errors
 from bestcut._types import FloatArray
 from bestcut._validation import check_finite_scores, check_matrix, with_sums_of_1
-from bestcut.calibration import Calibration
+from bestcut.calibration import Calibration, quietly_calibrated
 
 
 def class_scores(model: Any, X: Any) -> FloatArray:
@@ -32,5 +32,7 @@ def calibrated(calibrations: Sequence[Calibration], scores: FloatArray) -> Float
     The sum is never 0, because the draws of a map are nowhere 0.
     """
     columns = zip(calibrations, scores.T, strict=True)
-    p = np.column_stack([one._silently(column).mean for one, column in columns])
+    p = np.column_stack(
+        [quietly_calibrated(one, column).mean for one, column in columns]
+    )
     return np.asarray(p / p.sum(axis=1, keepdims=True))

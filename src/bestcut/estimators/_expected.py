@@ -25,7 +25,12 @@ from bestcut import _errors as errors
 from bestcut._decide import Decision, decide
 from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut._validation import check_bounds, check_matrix, check_option
-from bestcut.calibration import Calibration, calibrate
+from bestcut.calibration import (
+    Calibration,
+    calibrate,
+    count_outside,
+    quietly_calibrated,
+)
 from bestcut.estimators._base import (
     DecisionClassifier,
     rows_of,
@@ -690,7 +695,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
             return scores
         if isinstance(self.calibration_, list):
             return calibrated(self.calibration_, scores)
-        return self.calibration_._silently(scores)
+        return quietly_calibrated(self.calibration_, scores)
 
     def _known(self, scores: FloatArray) -> FloatArray:
         """Return the probabilities of `predict_proba`: of the positive class, or all.
@@ -723,16 +728,16 @@ class ExpectedMetricClassifier(DecisionClassifier):
         for i, (calibration, column) in enumerate(
             zip(calibrations, columns, strict=True)
         ):
-            outside, m = calibration._outside(column, len(calibrations)), column.size
+            outside = count_outside(calibration, column, len(calibrations))
             if outside:
                 low, high = calibration.score_range
                 whose = f" of class {self.classes_.tolist()[i]!r}" if many else ""
                 warnings.warn(
-                    f"{outside} of {m} rows ({outside / m:.1%}) have scores{whose} "
-                    f"beyond those that calibrated the model, {low:.6g} to {high:.6g}, "
-                    "which is more than chance explains: their probabilities are "
-                    "taken to be those at the end of that range. Are these rows like "
-                    "the training data?",
+                    f"{outside} of {column.size} rows ({outside / column.size:.1%}) "
+                    f"have scores{whose} beyond those that calibrated the model, "
+                    f"{low:.6g} to {high:.6g}, which is more than chance explains: "
+                    "their probabilities are taken to be those at the end of that "
+                    "range. Are these rows like the training data?",
                     stacklevel=3,
                 )
                 return

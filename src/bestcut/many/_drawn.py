@@ -28,7 +28,7 @@ from bestcut.scores import (
     mean_over_draws,
     metric_table,
 )
-from bestcut.uncertain import UncertainProbabilities, interleaved
+from bestcut.uncertain import UncertainProbabilities, draws_of, interleaved, some_of
 
 _COMBINATIONS = 1024  # of draws of independent columns that are all taken
 
@@ -57,7 +57,7 @@ class DrawnMatrix(Lean):
 
     def row(self, i: int) -> UncertainProbabilities:
         """Return the cells of a row, with joint draws."""
-        return self.cells._taken(slice(i * self.shape[1], (i + 1) * self.shape[1]))
+        return some_of(self.cells, slice(i * self.shape[1], (i + 1) * self.shape[1]))
 
     def _joint(self) -> IndexArray:
         """Return which draw of each column is in which joint draw: a row for each.
@@ -87,7 +87,7 @@ class DrawnMatrix(Lean):
         ]
         if self.shared:
             by_column = np.arange(rows * columns).reshape(self.shape).T.ravel()
-            cells, sizes = self.cells._taken(by_column), np.full(columns, rows)
+            cells, sizes = some_of(self.cells, by_column), np.full(columns, rows)
             return SharedColumns(cells, labels.T.ravel(), sizes, each)
         return DrawnColumns(each)
 
@@ -137,7 +137,7 @@ class DrawnSets:
 
     def in_draw(self, b: int) -> PredictionSet:
         """Return the predictions as they are in one draw."""
-        one = self.cells._draws.only(np.array([b]))
+        one = draws_of(self.cells).only(np.array([b]))
         return PredictionSet(one.rows(0, one.n).ravel(), self.labels, self.sizes)
 
     def at_mean(self) -> PredictionSet:
@@ -153,7 +153,7 @@ class DrawnSets:
         """Return the prediction for one problem."""
         end = int(self.sizes[: i + 1].sum())
         here = slice(end - int(self.sizes[i]), end)
-        return MixedPrediction.of_labels(self.cells._taken(here), self.labels[here])
+        return MixedPrediction.of_labels(some_of(self.cells, here), self.labels[here])
 
     def moments(self, metric: Metric) -> Moments:
         """Return the moments of the mean score."""

@@ -641,3 +641,9 @@ def _refuse_names_as_indices(column: NDArray[Any], p: FloatArray) -> None:
     rows = np.arange(column.size)
     if p[rows, column - 1].sum() > p[rows, column].sum():
         raise errors.names_or_indices(int(column.min()), int(column.max()), p.shape[1])
+
+
+def mean_over_classes(decision: MulticlassDecision) -> float:
+    """Return the expected average over classes, without what `also` adds to it."""
+    mean: float = decision._source.mean
+    return mean

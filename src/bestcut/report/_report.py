@@ -21,7 +21,6 @@ from bestcut._writing import writing
 from bestcut.calibration import Calibration
 from bestcut.metrics import LinearUtility, Metric, get, require_ranking
 from bestcut.report import _words as words
-from bestcut.report._drawn import compute_drawn
 from bestcut.report._histogram import histogram_of
 from bestcut.report._maps import maps_of
 from bestcut.report._numbers import (
@@ -315,9 +314,7 @@ def compute_report(
         require_ranking(worth, way_out="Choose other worths.")
         beside.append(worth)
     tell = _told(on_step, 2 + len(metrics) + len(beside) + (labels is not None))
-    numbers = (compute_drawn if drawn else compute)(
-        p, metrics, beside, conditions, tell
-    )
+    numbers = compute(p, metrics, beside, conditions, tell)
     truth = None
     if labels is not None:
         tell("Looking at the labels")
