@@ -160,8 +160,11 @@ class RowRule:
         )
         columns = self.slope.size
         if given.shape[1] != columns:
-            raise errors.other_columns(
-                name="y_proba", shape=given.shape, columns=columns
+            raise errors.bad_value(
+                "y_proba",
+                f"must have {columns} columns, like the rows that the rule was "
+                "found on",
+                got=f"shape {given.shape}",
             )
         entries = entries_of(given, name="y_proba")
         taken = self._taken(entries)

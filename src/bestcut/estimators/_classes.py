@@ -20,7 +20,13 @@ def class_scores(model: Any, X: Any) -> FloatArray:
     name = "predict_proba" if are_known else "decision_function"
     scores = np.asarray(getattr(model, name)(X))
     if scores.shape[1:] != (count,):
-        raise errors.not_one_score_per_class(name, scores.shape, count)
+        raise errors.bad_value(
+            name,
+            f"must return a column for each of the {count} classes",
+            "Pass decision_function_shape='ovr' to a model that compares pairs of "
+            "classes.",
+            got=f"shape {scores.shape}",
+        )
     if not are_known:
         return check_finite_scores(scores.ravel(), name=name).reshape(scores.shape)
     return with_sums_of_1(check_matrix(scores, name=name), scores)

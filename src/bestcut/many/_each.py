@@ -163,7 +163,9 @@ def decide_each(
     """
     workers = Workers.of(n_jobs, progress)
     if axis not in (0, 1):
-        raise errors.not_an_axis(axis)
+        raise errors.bad_value(
+            "axis", "must be 1 (each row) or 0 (each column)", value=axis
+        )
     check_order(y_proba=y_proba, groups=groups)
     axis, bounds = int(axis), (min_positives, max_positives)
     wanted, floors = check_goal(goal), check_floors(at_least, at_most)
@@ -250,7 +252,13 @@ def _decide_rows(
     if holds_draws(y_proba):
         raise errors.list_of_draws()
     if hasattr(y_proba, "tocsr"):
-        raise errors.sparse_amounts()
+        raise errors.bad_kind(
+            "y_proba",
+            "must be a dense matrix with a RowUtility, because entries of "
+            "probability 0 have amounts too",
+            "Pass `y_proba.toarray()`.",
+            got="a sparse matrix",
+        )
     drawn = isinstance(y_proba, UncertainProbabilities)
     names = None
     if groups is not None:

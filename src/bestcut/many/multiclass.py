@@ -593,7 +593,13 @@ def _check_probabilities(y_proba: Any) -> Any:
         given = with_sums_of_1(given, y_proba)
         sums = given.sum(axis=1)
     if given.shape[1] < 2:
-        raise errors.one_class(given.shape)
+        raise errors.bad_value(
+            "y_proba",
+            "must have a column for each of two or more classes",
+            "If it holds the probability of one class, call `bestcut.decide` with "
+            "a 1-D array.",
+            got=f"shape {given.shape}",
+        )
     off = ~(np.abs(sums - 1.0) <= SUM_IS_1)
     if np.any(off):
         raise errors.rows_do_not_sum_to_one(name="y_proba", sums=sums, off=off)
@@ -609,7 +615,11 @@ def check_classes(classes: Any, count: int, y_proba: Any) -> NDArray[Any]:
     if own is not None and own != names.tolist() and set(own) == set(names.tolist()):
         raise errors.classes_in_another_order(own, names.tolist())
     if names.shape != (count,):
-        raise errors.not_one_name_each(count, names.shape)
+        raise errors.bad_value(
+            "classes",
+            f"must name each of the {count} columns of `y_proba`",
+            got=f"shape {names.shape}",
+        )
     if len(set(names.tolist())) < count:
         raise errors.same_names(names)
     return names

@@ -303,7 +303,12 @@ def compute_report(
     if calibration is not None:
         check_kind(calibration, Calibration, name="calibration", called="a Calibration")
         if not drawn:
-            raise errors.calibration_of_known()
+            raise errors.bad_kind(
+                "calibration",
+                "needs the probabilities that it made; `y_proba` holds known "
+                "probabilities",
+                "Pass `calibration(scores)` as `y_proba`.",
+            )
     heading = f"The best cut for {metrics[0].label}" if title is None else title
     for name, text in (("title", heading), ("source", source)):
         check_kind(text, str, name=name, called="a string")
@@ -349,7 +354,12 @@ def _told(
 
 def _listed(others: Any) -> Sequence[str | Metric]:
     if isinstance(others, str | Metric) or not isinstance(others, Sequence):
-        raise errors.not_metrics(others)
+        raise errors.bad_kind(
+            "others",
+            "must be a list of metrics",
+            'Pass, for example, ["f1", "mcc"].',
+            value=others,
+        )
     return others
 
 
