@@ -633,3 +633,15 @@ def _is_possible(knots: FloatArray, values: FloatArray, kind: int) -> bool:
         and np.all((values >= 0.0) & (values <= 1.0))
         and np.all(values[:, 1:] >= values[:, :-1])
     )
+
+
+def quietly_calibrated(
+    calibration: Calibration, scores: FloatArray
+) -> UncertainProbabilities:
+    """Return the probabilities of new scores without a warning, wherever these are."""
+    return calibration._silently(scores)
+
+
+def count_outside(calibration: Calibration, scores: FloatArray, n_checks: int) -> int:
+    """Return how many scores are outside the labelled ones; 0 if by chance."""
+    return calibration._outside(scores, n_checks)

@@ -12,8 +12,11 @@ from bestcut.uncertain._law import (
 )
 from bestcut.uncertain._probabilities import (
     UncertainProbabilities,
+    draws_of,
     interleaved,
     mapped,
+    ranked_draws_of,
+    some_of,
 )
 from bestcut.uncertain._ranked import RankedDraws
 from bestcut.uncertain._side import DrawnSide
@@ -27,11 +30,14 @@ __all__ = [
     "RankedDraws",
     "UncertainProbabilities",
     "convolved_laws",
+    "draws_of",
     "interleaved",
     "joined_draws",
     "laws_from_sums",
     "laws_of",
     "mapped",
     "nothing",
+    "ranked_draws_of",
+    "some_of",
     "with_instances",
 ]
