@@ -363,7 +363,7 @@ def test_many_rows(m, room):
     y, s = drawn(9, 2 * m, prevalence=0.1, power=3.0)
     found = guarantee(y[:m], s[:m], s[m:], {"precision": 0.9})
     precision = y[m:][found.labels].mean()
-    assert 0.9 <= precision < 0.9 + room  # with many labels, little is left on the table
+    assert 0.9 <= precision < 0.9 + room  # with many labels, little is left
 
 
 # --- refusals ------------------------------------------------------------------------
