@@ -776,7 +776,7 @@ def decide(
 
     For every metric that never falls when TP rises while the numbers of predicted and
     of actual positives stay the same, some cut of the ranking by probability is
-    optimal: this is the paper's Main Result 1 [1]_. docs/how-it-works/bounds.md has the
+    optimal: this is the paper's Main Result 1 [1]_. docs/how-it-works/lemmas.md has the
     bounds by which cuts are left out.
 
     References

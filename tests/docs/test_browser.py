@@ -26,7 +26,7 @@ SOME = [
     "start/which-function.html",
     "guides/metrics.html",
     "guides/command.html",
-    "how-it-works/bounds.html",
+    "how-it-works/lemmas.html",
     "evidence/benchmarks.html",
     "evidence/classes.html",
     "gallery/index.html",
