@@ -116,6 +116,8 @@ class NotFollowedError(TypeError):
 class WorkLimitError(RuntimeError):
     """A decision needs more work than `bestcut.metrics.work_limit` allows.
 
+    .. versionadded:: 0.3
+
     See Also
     --------
     bestcut.metrics.work_limit : Sets the limit.

@@ -110,6 +110,8 @@ class Guarantee(Result):
     def realised(self, y_true: Any) -> dict[str, float]:
         """Return what the set scored, once the labels of the new rows are known.
 
+        .. versionadded:: 0.3
+
         Parameters
         ----------
         y_true : array-like of shape (n,)

@@ -28,6 +28,8 @@ def work_limit(values: int) -> Iterator[None]:
     hard to bound, cuts are looked at one by one. A service that takes formulas from
     its users can end such a decision with an error.
 
+    .. versionadded:: 0.3
+
     Parameters
     ----------
     values : int
