@@ -133,7 +133,7 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--data", help="folder with the npz files")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
     parser.add_argument("--cache", default=str(CACHE), help="where results are kept")
-    parser.add_argument("--out", help="where page and figures go (default docs/evidence)")
+    parser.add_argument("--out", help="for page and figures (default docs/evidence)")
     parser.add_argument(
         "--fetch", metavar="FOLDER", help="write the sets that OpenML has, and stop"
     )
