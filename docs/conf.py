@@ -40,6 +40,8 @@ extensions = [
 templates_path = ["_templates"]
 # What the benchmarks wrote is linked to as files, and not found by the search.
 WRITTEN = "evidence/results"
+# The search finds these by their titles only: who searches asks how to do something.
+BY_TITLE = ("changelog", "how-it-works/lemmas")
 exclude_patterns = ["figures", "evidence/figures", WRITTEN]
 default_role = "name"  # see below
 smartquotes = False  # quotes are part of what users type
@@ -191,6 +193,12 @@ def choose_signature(app, what, name, thing, options, signature, returned):
     return None
 
 
+def leave_out_of_search(app, doctree):
+    """Let the search know pages for reviewers by their titles only."""
+    if app.env.docname in BY_TITLE:
+        app.env.metadata[app.env.docname]["nosearch"] = "true"
+
+
 def show_formula(translator, node):
     """Write a formula as MathML, which browsers show without a script."""
     markup = tex2mathml(node.astext())
@@ -218,5 +226,6 @@ def setup(app):
         block_renderers=(show_formula, None),
     )
     app.connect("doctree-read", link_names)
+    app.connect("doctree-read", leave_out_of_search)
     app.connect("autodoc-process-signature", choose_signature)
     app.connect("autodoc-process-docstring", link_pages)

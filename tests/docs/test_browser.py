@@ -148,6 +148,14 @@ SEARCHED = {
     "threshold moving": ("Coming from", "Glossary"),
     "FAQ": ("Questions that people ask",),
     "glossary": ("Glossary",),
+    "cost per transaction": ("Which function",),
+    "drift": ("Which function",),
+    "fairness": ("Which function",),
+    "larger than memory": ("Any size",),
+    "monitoring": ("Monitor",),
+    "online prediction": ("Which function", "scikit-learn"),
+    "precision floor": ("Certify", "Which function"),
+    "two groups": ("Many small decisions",),
 }
 
 
