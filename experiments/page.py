@@ -231,8 +231,9 @@ def _figure1(results: dict) -> str:
     return f"""\
 ## Figure 1: thresholds are optimal
 
-![Ten probabilities in decreasing order in four panels; in each the optimal positives
-are the most probable ones, and how many they are differs.](../figures/paper_figure1.png)
+![Ten probabilities in decreasing order in four panels; in each the optimal
+positives are the most probable ones, and how many they are
+differs.](../figures/paper_figure1.png)
 
 The data are ten standard Gaussian points in the plane; P(Y = 1 | x) is a sigmoid of w·x
 with a Gaussian w. This is the first draw for which the four metrics need three

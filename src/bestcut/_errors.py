@@ -1195,7 +1195,7 @@ def sharing_what_is_known() -> ValueError:
 def nothing_to_average(shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of a matrix without problems."""
     return ValueError(
-        "`y_proba` must not be empty, for there is nothing to average over; got shape "
+        "`y_proba` must not be empty: there is nothing to average over; got shape "
         f"{shape}."
     )
 
