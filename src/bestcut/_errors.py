@@ -157,6 +157,8 @@ class NotFollowedError(TypeError):
 class WorkLimitError(RuntimeError):
     """A decision needs more work than `bestcut.metrics.work_limit` allows.
 
+    .. versionadded:: 0.3
+
     See Also
     --------
     bestcut.metrics.work_limit : Sets the limit.
@@ -1210,7 +1212,7 @@ def draws_not_shared(at: int, n_draws: int, first: int) -> ValueError:
 def nothing_to_average(shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of a matrix without problems."""
     return ValueError(
-        "`y_proba` must not be empty, for there is nothing to average over; got shape "
+        "`y_proba` must not be empty: there is nothing to average over; got shape "
         f"{shape}."
     )
 

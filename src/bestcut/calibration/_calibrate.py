@@ -239,6 +239,8 @@ class Calibration:
     def table(self) -> Any:
         """Return the mean of the maps as a table, for SQL and other languages.
 
+        .. versionadded:: 0.3
+
         Returns
         -------
         DataFrame
@@ -361,6 +363,8 @@ class Calibration:
     def from_dict(cls, data: Mapping[str, Any]) -> Calibration:
         """Return the calibration of which `to_dict` made plain Python.
 
+        .. versionadded:: 0.3
+
         Parameters
         ----------
         data : mapping
@@ -454,6 +458,8 @@ def calibrate(
     progress : bool or callable, optional
         Whether to show on standard error how far the computation is; or what to call,
         as ``progress(done, total)``.
+
+        .. versionadded:: 0.3
 
     Returns
     -------
