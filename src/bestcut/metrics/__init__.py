@@ -51,7 +51,6 @@ from bestcut.metrics._discs import (
     size_at_cells as size_at_cells,
     size_at_counts as size_at_counts,
 )
-from bestcut.metrics._enclosure import FIRST as FIRST, SECOND as SECOND
 from bestcut.metrics._expression import Worth as Worth, from_expression
 from bestcut.metrics._families import (
     Coverage,
