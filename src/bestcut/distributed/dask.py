@@ -22,8 +22,14 @@ except ImportError as error:
         needed_by="bestcut.distributed.dask", package="dask", extra="dask"
     ) from error
 
+from bestcut import _decide, many
 from bestcut._types import FloatArray
-from bestcut.distributed._checks import check_by, check_columns, check_new_column
+from bestcut.distributed._checks import (
+    check_by,
+    check_columns,
+    check_new_column,
+    refuses_what_only,
+)
 from bestcut.distributed._groups import FACTS, Rule
 from bestcut.distributed._passes import check_question, find_cut_of_partitions
 from bestcut.metrics import Metric
@@ -36,6 +42,7 @@ _PLACE = "__bestcut_place__"
 _ROWS = 1 << 40  # more than a partition has
 
 
+@refuses_what_only(_decide.decide)
 def decide(
     collection: Any,
     y_proba: str | None = None,
@@ -75,7 +82,8 @@ def decide(
     SolverMismatchError
         If the metric does not satisfy the ranking principle.
     TypeError
-        If `collection` is not one of dask, or does not hold numbers.
+        If `collection` is not one of dask or does not hold numbers, or for an argument
+        that only `bestcut.decide` has.
     ValueError
         If a column is not there, `name` is already a column, or the metric needs too
         many scores at the driver.
@@ -201,6 +209,7 @@ def _labels(scores: Any, cut: Cut) -> Any:
     return (p > cut.threshold) | (tied & (rank <= taken))
 
 
+@refuses_what_only(many.decide_each)
 def decide_each(
     collection: Any,
     y_proba: str,
@@ -243,7 +252,8 @@ def decide_each(
     SolverMismatchError
         If the metric does not satisfy the ranking principle.
     TypeError
-        If `collection` is not a dask DataFrame, or its column does not hold numbers.
+        If `collection` is not a dask DataFrame or its column does not hold numbers, or
+        for an argument that only `bestcut.decide_each` has.
     ValueError
         If a column is not there, or `name` is already a column.
 

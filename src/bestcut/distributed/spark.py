@@ -28,8 +28,14 @@ except ImportError as error:
         needed_by="bestcut.distributed.spark", package="PySpark", extra="spark"
     ) from error
 
+from bestcut import _decide, many
 from bestcut._types import FloatArray
-from bestcut.distributed._checks import check_by, check_columns, check_new_column
+from bestcut.distributed._checks import (
+    check_by,
+    check_columns,
+    check_new_column,
+    refuses_what_only,
+)
 from bestcut.distributed._groups import FACTS, Rule
 from bestcut.distributed._passes import check_question, find_cut_of_partitions
 from bestcut.metrics import Metric
@@ -46,6 +52,7 @@ _ORDER, _SCORE = "__bestcut_order__", "__bestcut_score__"
 _FACT_TYPES = {"n": T.LongType(), "n_positive": T.LongType()}
 
 
+@refuses_what_only(_decide.decide)
 def decide(
     collection: Any,
     y_proba: str,
@@ -84,7 +91,8 @@ def decide(
     SolverMismatchError
         If the metric does not satisfy the ranking principle.
     TypeError
-        If `collection` is not a Spark DataFrame, or its column does not hold numbers.
+        If `collection` is not a Spark DataFrame or its column does not hold numbers, or
+        for an argument that only `bestcut.decide` has.
     ValueError
         If a column is not there, `name` is already a column, or the metric needs too
         many scores at the driver.
@@ -271,6 +279,7 @@ def _in_order(grouped: Any, wanted: int) -> _Last:
     raise errors.changed_between(_KEEP)
 
 
+@refuses_what_only(many.decide_each)
 def decide_each(
     collection: Any,
     y_proba: str,
@@ -312,7 +321,8 @@ def decide_each(
     SolverMismatchError
         If the metric does not satisfy the ranking principle.
     TypeError
-        If `collection` is not a Spark DataFrame, or its column does not hold numbers.
+        If `collection` is not a Spark DataFrame or its column does not hold numbers, or
+        for an argument that only `bestcut.decide_each` has.
     ValueError
         If a column is not there, or `name` is already a column.
 

@@ -66,6 +66,9 @@ def decide_file(
         What to maximise; as for `decide`.
     at_least, at_most : mapping of str or Metric to float or Certain, optional
         Conditions on other metrics; as for `decide`.
+
+        .. versionadded:: 0.3
+            `at_most`.
     min_positives, max_positives : int, optional
         Bounds on how many rows may be predicted positive.
     name : str, default="decision"
@@ -80,6 +83,8 @@ def decide_file(
         trust: ``"columns"`` (16,384), ``"row"``, the bytes of a row of text (2^23),
         ``"unpacked"``, how many times as large it may be as on the disk (200), and
         ``"footer"``, the bytes in which Parquet or Arrow say what they hold (2^24).
+
+        .. versionadded:: 0.3
 
     Returns
     -------
