@@ -23,7 +23,7 @@ from bestcut.counts import features, rule_of_sums
 from bestcut.metrics import Metric, affine_parts
 
 _BLOCKS = 16  # steps of a sweep over all rows
-_FEW = 32  # rows that are worth a step, from the third sweep on
+_FEWEST_ROWS = 32  # rows that are worth a step, from the third sweep on
 _SWEEPS = 60
 NEGLIGIBLE = 1e-9  # of the score: a gain that is not worth another sweep
 _NODES = 3  # of the rule that stands for a distribution
@@ -275,7 +275,7 @@ class Ascent:
         self._nearest = [np.zeros((2, x.size), dtype=np.intp) for x in orders]
         every = False
         for sweep in range(sweeps):
-            start, few = self.now, _FEW if sweep > 1 else 1
+            start, few = self.now, _FEWEST_ROWS if sweep > 1 else 1
             for i, group in enumerate(self.entries.groups):
                 moved = self._moved[self._nearest[i]].sum(axis=0)
                 rows = orders[i][(self._safe[i] <= moved)[orders[i]]]

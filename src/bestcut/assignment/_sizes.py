@@ -27,7 +27,7 @@ _SORTED = 4096  # entries that are ranked at every size
 _SAMPLE = 2048  # entries of a sample, by which prices far from the middle are told
 _FAR = 4.0  # times what the sample mistakes the place by
 _BESIDE = 0.25  # of the difference of two prices: how far others may be outside it
-_FEW = 128  # entries that are not worth to be left aside
+_FEW_ENTRIES = 128  # entries that are not worth to be left aside
 _WORTHWHILE = 0.7  # of the entries: if more are open, they stay as they are
 _POWERS = 16  # more than any series has
 _ROUNDS = 32  # eps of what is summed: more than sums by pairs lose
@@ -242,7 +242,7 @@ class Sizes:
         """Keep the entries whose place is open between two sizes."""
         part = self.parts[-1]
         powers = max(below.powers, above.powers) + 1
-        few = part.p.shape[1] <= _FEW
+        few = part.p.shape[1] <= _FEW_ENTRIES
         if few or not below.powers or below.worth.shape != part.p.shape:
             return
         prices = np.stack([below.at.price, above.at.price])

@@ -36,7 +36,7 @@ from bestcut.estimators._base import (
     rows_of,
     seed_of,
 )
-from bestcut.estimators._classes import calibrated, class_scores
+from bestcut.estimators._class_scores import calibrated, class_scores
 from bestcut.estimators._ensemble import (
     UnseenScores,
     check_ensemble,
