@@ -191,8 +191,8 @@ class AssignmentSearch:
     def _better(self, found: Candidate, scores: Scores) -> Candidate | None:
         """Return what is better after rows have chosen again, or None.
 
-        If nothing is gained because rows all went the same way, only the half of them
-        chooses again that gains most, and so on.
+        If nothing is gained because all rows went the same way, only that half of them
+        chooses again that gains most; then half of these, and so on.
         """
         again = found.chosen_again()
         changes = np.where(again, found.worth, 0.0)
@@ -215,7 +215,7 @@ def _straightened(
 ) -> tuple[FloatArray, FloatArray]:
     """Return slope and cost of the tangent of a polynomial where it is worth nothing.
 
-    There rows are that hardly take a column.
+    The rows that hardly take a column, or hardly leave it, are near that place.
     """
     first = slopes[0] + extra
     at = np.clip(cost / np.where(first > 0.0, first, np.inf), 0.0, 1.0)
