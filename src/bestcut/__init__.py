@@ -79,7 +79,7 @@ from bestcut.scores import (
 )
 from bestcut.uncertain import UncertainProbabilities
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "Calibration",

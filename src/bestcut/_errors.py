@@ -157,6 +157,8 @@ class NotFollowedError(TypeError):
 class WorkLimitError(RuntimeError):
     """A decision needs more work than `bestcut.metrics.work_limit` allows.
 
+    .. versionadded:: 0.3
+
     See Also
     --------
     bestcut.metrics.work_limit : Sets the limit.
@@ -880,10 +882,9 @@ def solver_not_chosen(solver: str, usable: Iterable[str]) -> ValueError:
     """Return the refusal of a name for what "auto" does by itself."""
     others = ", ".join(f'"{x}"' for x in usable)
     return ValueError(
-        f"`solver` {solver!r} cannot be chosen. Leave it out: `decide` takes the proved"
-        " search or the curve of all cuts, with or without a sort, whichever is "
-        "faster. "
-        f"By name there are the reference algorithms: {others}."
+        f"`solver` {solver!r} cannot be chosen. Leave it out: `decide` takes the "
+        "proved search or the curve of all cuts, with or without a sort, whichever is "
+        f"faster. By name there are the reference algorithms: {others}."
     )
 
 
@@ -1211,7 +1212,7 @@ def draws_not_shared(at: int, n_draws: int, first: int) -> ValueError:
 def nothing_to_average(shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of a matrix without problems."""
     return ValueError(
-        "`y_proba` must not be empty, for there is nothing to average over; got shape "
+        "`y_proba` must not be empty: there is nothing to average over; got shape "
         f"{shape}."
     )
 
@@ -1716,6 +1717,22 @@ def wrong_collection(collection: Any, wanted: str, instead: str) -> TypeError:
     """Return the refusal of a collection that is not one of the engine's."""
     cure = f"For data in memory use `bestcut.{instead}`."
     return wrong_kind("collection", wanted, collection, cure)
+
+
+def only_in_memory(name: str, decide: str) -> TypeError:
+    """Return the refusal of an argument that decisions on engines do not have."""
+    cure = {
+        "decide": "Decide with it for a random sample of the rows, which fits there; "
+        "all rows that reach the `threshold` of this decision are to be positive.",
+        "decide_each": "Decide with it for some groups at a time, each with all its "
+        "rows.",
+    }[decide]
+    if name in ("groups", "axis"):
+        cure = "Here a column says which rows belong together: name it as `by`."
+    return TypeError(
+        f"`{name}` is not there for the data of an engine; `bestcut.{decide}` has it, "
+        f"for rows in memory. {cure}"
+    )
 
 
 def column_of_no_frame(column: Any, collection: Any) -> TypeError:

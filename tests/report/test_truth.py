@@ -10,6 +10,7 @@ pytest.importorskip("vl_convert")
 import bestcut
 from bestcut.metrics import LinearUtility
 from bestcut.report import _truth, _words, compute_report, make_report
+from groups import one_in
 from report.test_report import HOSTILE, LARGE, Page, flagged
 
 P = np.random.default_rng(0).beta(0.4, 2, 80)
@@ -96,8 +97,7 @@ CONDITIONS = {
 }
 
 
-@pytest.mark.parametrize("given", CONDITIONS.values(), ids=CONDITIONS)
-@pytest.mark.parametrize("drawn", [False, True], ids=["known", "drawn"])
+@one_in(2, "given, drawn", CONDITIONS, {"known": False, "drawn": True})
 def test_the_best_cuts_are_those_of_decide(given, drawn):
     p = P[:40]
     if drawn:

@@ -97,6 +97,8 @@ class RowRule:
     def from_dict(cls, data: Mapping[str, Any]) -> RowRule:
         """Return the rule of which `to_dict` made plain Python.
 
+        .. versionadded:: 0.3
+
         Parameters
         ----------
         data : mapping

@@ -128,6 +128,8 @@ class ExpectedMetricClassifier(DecisionClassifier):
         `predict` with ``scope="fixed"`` on the training data: see Notes.
     at_most : mapping of str or Metric to float or Certain, optional
         The same for losses, which must not be larger.
+
+        .. versionadded:: 0.3
     min_positives, max_positives : int, optional
         Bounds on the number of predicted positives in a batch. They need
         ``scope="batch"``: a threshold that is the same for batches of all sizes cannot
@@ -145,6 +147,8 @@ class ExpectedMetricClassifier(DecisionClassifier):
         instead of six (see Notes). With ``calibration="sigmoid"``, ``"isotonic"`` and
         ``"temperature"`` it is the `ensemble` of ``CalibratedClassifierCV``, which
         averages probabilities instead of scores. ``calibration=None`` has one model.
+
+        .. versionadded:: 0.3
     cv : int, splitter, iterable or "prefit", optional
         How the training data are split. None makes five stratified folds; for an
         ensemble with ``calibration="posterior"`` twice, shuffled by `random_state`. A
@@ -864,6 +868,8 @@ class ExpectedMetricClassifier(DecisionClassifier):
         """Return what the labels of `predict` will score, as far as it can be known.
 
         No labels are needed.
+
+        .. versionadded:: 0.3
 
         Parameters
         ----------

@@ -71,6 +71,8 @@ class ExpectedMetricMultilabelClassifier(
         Whether the models of the folds are kept and the means of their log-odds are the
         probabilities, or one model of all rows is fitted. ``"auto"`` averages, unless
         the model is already fitted.
+
+        .. versionadded:: 0.3
     cv : int, splitter or iterable, optional
         The folds of the ensemble; without one, those that find the thresholds of
         ``scope="fixed"`` with "macro" and "micro". None makes five folds, for an
@@ -347,6 +349,8 @@ class ExpectedMetricMultilabelClassifier(
         """Return what the labels of `predict` will score, as far as it can be known.
 
         No labels are needed.
+
+        .. versionadded:: 0.3
 
         Parameters
         ----------

@@ -101,6 +101,9 @@ def decide_each(
         What to maximise in each problem; as for `decide`.
     at_least, at_most : mapping of str or Metric to float or Certain, optional
         Conditions on other metrics in each problem; as for `decide`.
+
+        .. versionadded:: 0.3
+            `at_most`.
     min_positives, max_positives : int or array-like of int, optional
         Bounds on the number of positives in each problem: one for all, or one for each,
         in the order of the problems (groups are sorted). If a problem has fewer
@@ -110,6 +113,8 @@ def decide_each(
     progress : bool or callable, optional
         Whether to show on standard error how far the computation is; or what to call,
         as ``progress(done, total)``.
+
+        .. versionadded:: 0.3
 
     Returns
     -------

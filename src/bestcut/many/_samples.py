@@ -139,6 +139,8 @@ class SampledDecision(Result):
     def distribution(self, metric: str | Metric | None = None) -> ScoreDistribution:
         """Return the distribution of the score over the draws.
 
+        .. versionadded:: 0.3
+
         Parameters
         ----------
         metric : str or Metric, optional
@@ -177,6 +179,8 @@ class SampledDecision(Result):
 
     def realised(self, y_true: Any, metric: str | Metric | None = None) -> float:
         """Return what the labels as decided scored, once the true ones are known.
+
+        .. versionadded:: 0.3
 
         Parameters
         ----------

@@ -173,6 +173,8 @@ class MulticlassDecision(Result):
     def plot(self, *, ax: Any = None) -> Any:
         """Draw the expected score of each class. Needs matplotlib.
 
+        .. versionadded:: 0.3
+
         Parameters
         ----------
         ax : matplotlib axes, optional
@@ -228,6 +230,8 @@ class MulticlassDecision(Result):
 
     def realised(self, y_true: Any) -> float:
         """Return what the labels as decided scored, once the true ones are known.
+
+        .. versionadded:: 0.3
 
         Parameters
         ----------

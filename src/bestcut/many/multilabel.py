@@ -150,6 +150,8 @@ class MultilabelDecision(Result):
     def distribution(self, metric: str | Metric | None = None) -> ScoreDistribution:
         """Return the distribution of the average score.
 
+        .. versionadded:: 0.3
+
         Parameters
         ----------
         metric : str or Metric, optional
@@ -197,6 +199,8 @@ class MultilabelDecision(Result):
 
     def realised(self, y_true: Any) -> float:
         """Return what the labels as decided scored, once the true ones are known.
+
+        .. versionadded:: 0.3
 
         Parameters
         ----------
@@ -311,6 +315,8 @@ def decide(
     progress : bool or callable, optional
         Whether to show on standard error how far the computation is; or what to call,
         as ``progress(done, total)``. With `per_row` nothing is told.
+
+        .. versionadded:: 0.3
 
     Returns
     -------

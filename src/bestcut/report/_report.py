@@ -196,6 +196,9 @@ def make_report(
     at_least, at_most : mapping of str or Metric to float or Certain, optional
         Conditions on the cut, as `bestcut.decide` takes them. They hold for the best
         cut of every metric; other cuts are shown too, and marked.
+
+        .. versionadded:: 0.3
+            `at_most`.
     max_positives : int, optional
         The largest number of positives; other cuts are shown too, and marked.
     worth : LinearUtility, optional

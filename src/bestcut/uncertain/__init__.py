@@ -2,6 +2,7 @@
 
 from bestcut.uncertain._draws import Draws, ListedDraws, MappedDraws
 from bestcut.uncertain._law import (
+    AlignedLaws,
     DrawnLaw,
     convolved_laws,
     joined_draws,
@@ -22,6 +23,7 @@ from bestcut.uncertain._ranked import RankedDraws
 from bestcut.uncertain._side import DrawnSide
 
 __all__ = [
+    "AlignedLaws",
     "DrawnLaw",
     "DrawnSide",
     "Draws",
