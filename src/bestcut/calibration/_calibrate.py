@@ -239,6 +239,8 @@ class Calibration:
     def table(self) -> Any:
         """Return the mean of the maps as a table, for SQL and other languages.
 
+        .. versionadded:: 0.3
+
         Returns
         -------
         DataFrame
@@ -361,6 +363,8 @@ class Calibration:
     def from_dict(cls, data: Mapping[str, Any]) -> Calibration:
         """Return the calibration of which `to_dict` made plain Python.
 
+        .. versionadded:: 0.3
+
         Parameters
         ----------
         data : mapping
@@ -454,6 +458,8 @@ def calibrate(
     progress : bool or callable, optional
         Whether to show on standard error how far the computation is; or what to call,
         as ``progress(done, total)``.
+
+        .. versionadded:: 0.3
 
     Returns
     -------
@@ -634,3 +640,15 @@ def _is_possible(knots: FloatArray, values: FloatArray, kind: int) -> bool:
         and np.all((values >= 0.0) & (values <= 1.0))
         and np.all(values[:, 1:] >= values[:, :-1])
     )
+
+
+def quietly_calibrated(
+    calibration: Calibration, scores: FloatArray
+) -> UncertainProbabilities:
+    """Return the probabilities of new scores without a warning, wherever these are."""
+    return calibration._silently(scores)
+
+
+def count_outside(calibration: Calibration, scores: FloatArray, n_checks: int) -> int:
+    """Return how many scores are outside the labelled ones; 0 if by chance."""
+    return calibration._outside(scores, n_checks)

@@ -37,7 +37,13 @@ from bestcut.scores._utility import (
     UtilityDistribution,
     listed_pairs,
 )
-from bestcut.uncertain import AlignedLaws, DrawnLaw, DrawnSide, UncertainProbabilities
+from bestcut.uncertain import (
+    AlignedLaws,
+    DrawnLaw,
+    DrawnSide,
+    UncertainProbabilities,
+    draws_of,
+)
 
 _MANY = 1 << 23  # pairs of counts that are listed if nothing better can be done
 _EVALUATIONS = 1 << 19  # of the metric at a time
@@ -72,7 +78,7 @@ class MixedPrediction(Lean):
         p: UncertainProbabilities, labels: BoolArray
     ) -> tuple[DrawnSide, DrawnSide]:
         """Return the instances predicted positive, and the others."""
-        chosen, others = (p._draws.taken(x).ranked() for x in (labels, ~labels))
+        chosen, others = (draws_of(p).taken(x).ranked() for x in (labels, ~labels))
         return DrawnSide(chosen), DrawnSide(others)
 
     def expected_cells(self) -> tuple[float, float, float, float]:

@@ -13,8 +13,11 @@ from bestcut.uncertain._law import (
 )
 from bestcut.uncertain._probabilities import (
     UncertainProbabilities,
+    draws_of,
     interleaved,
     mapped,
+    ranked_draws_of,
+    some_of,
 )
 from bestcut.uncertain._ranked import RankedDraws
 from bestcut.uncertain._side import DrawnSide
@@ -29,11 +32,14 @@ __all__ = [
     "RankedDraws",
     "UncertainProbabilities",
     "convolved_laws",
+    "draws_of",
     "interleaved",
     "joined_draws",
     "laws_from_sums",
     "laws_of",
     "mapped",
     "nothing",
+    "ranked_draws_of",
+    "some_of",
     "with_instances",
 ]
