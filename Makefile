@@ -164,6 +164,7 @@ $(VENV)-bench/.done: pyproject.toml
 
 bench: $(VENV)-bench/.done  ## time, memory and accuracy against peers (30 minutes, 12 GB of disk)
 	$(VENV)-bench/bin/python benchmarks/run.py $(ARGS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)-bench/bin/python benchmarks/sizes.py $(ARGS)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)-bench/bin/python benchmarks/search.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/scores.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/many.py $(ARGS)
