@@ -150,14 +150,13 @@ def test_the_bytes_that_travelled_are_reported(engine, frame):
 
 
 def test_a_window_of_many_intervals_is_searched_whole(engine, frame):
-    from bestcut.distributed._passes import Gather
     from bestcut.summary import Window
 
     low = np.arange(50) / 64
     window = Window(low, low + 1 / 256)
     p = np.linspace(0, 1, 1025)
     rows = frame([p]).withColumnRenamed("p", "score")
-    kept = [r.score for r in rows.where(engine._within(Gather(window))).collect()]
+    kept = [r.score for r in rows.where(engine._within(window)).collect()]
     assert set(window.select(p)) <= set(kept) < set(p)
 
 

@@ -318,7 +318,7 @@ def test_no_rows_at_all(average):
     np.testing.assert_array_equal(decision.each, known.each)
     if average == "samples":
         with pytest.raises(
-            ValueError, match="must not be empty, for there is nothing to average over"
+            ValueError, match="must not be empty: there is nothing to average over"
         ):
             multilabel.expected_score(none, decision.labels, average=average)
 
