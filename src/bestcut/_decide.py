@@ -50,6 +50,7 @@ from bestcut.metrics import (
     Metric,
     RowUtility,
     get,
+    indices_of,
     require_ranking,
 )
 from bestcut.mixtures import (
@@ -905,7 +906,7 @@ def _decide_rows(
 ) -> Decision:
     """Decide where every row has its own amounts."""
     drawn = isinstance(y_proba, UncertainProbabilities)
-    check_order(y_proba=y_proba, **utility._indices)
+    check_order(y_proba=y_proba, **indices_of(utility))
     p = y_proba.mean if drawn else check_probabilities(y_proba).copy()
     low, high = check_bounds(min_positives, max_positives, p.size)
     worths = utility.worths(p.shape)
@@ -1185,3 +1186,18 @@ def _labels(p: FloatArray, solution: Solution) -> BoolArray:
         missing = solution.n_positive - int(np.count_nonzero(labels))
         labels[np.flatnonzero(p == threshold)[:missing]] = True
     return labels
+
+
+def ranking_of(decision: Decision) -> Ranking | DrawnRanking | GainRanking:
+    """Return the ranking that a decision cuts."""
+    return decision._ranking
+
+
+def ranked_draws_behind(decision: Decision) -> Draws | None:
+    """Return the draws of its probabilities in the order of the ranking, or None."""
+    return decision._draws
+
+
+def probabilities_behind(decision: Decision) -> FloatArray | UncertainProbabilities:
+    """Return the probabilities that a decision was made for."""
+    return decision._ranking._p

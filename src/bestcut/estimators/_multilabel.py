@@ -188,7 +188,12 @@ class ExpectedMetricMultilabelClassifier(
             raise errors.not_multilabel(kind)
         values = np.unique(Y.data if hasattr(Y, "tocsr") else np.asarray(Y))
         if not np.isin(values, (0, 1)).all():
-            raise errors.other_values(name="Y", values=values.tolist())
+            raise errors.bad_value(
+                "Y",
+                "must hold only 0 and 1",
+                "Pass `Y == positive_class` instead.",
+                got=str(values.tolist()),
+            )
         self._decide(np.zeros((0, 1)))  # a wrong metric is refused here
         check_option(self.scope, SCOPES, name="scope")
         bounds = (self.min_positives, self.max_positives)
