@@ -448,7 +448,7 @@ TIMES = """\
 
 | asked | logistic regression | boosted trees | forest of 60 trees |
 | --- | --- | --- | --- |
-| `fit` beyond the models: at most as before | 148, 157 ms | 155, 163 ms | **150, 52 ms** |
+| `fit` beyond models: at most as before | 148, 157 ms | 155, 163 ms | **150, 52** ms |
 | `predict_proba`: at most 1.1 times the models' calls | **1.5** | 1.06 | 1.03 |
 | `decide` beyond the calls: at most 1.1 times | 1.08 to 1.09 | 1.04 | 1.00 |
 | pickled (nothing was asked) | 489, 487 kB | 2,645, 725 kB | 5,761, 723 kB |

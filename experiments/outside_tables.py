@@ -1,8 +1,8 @@
 """What the cells of `experiments.outside` come to: compact files, and means by set.
 
-    python -m experiments.outside_tables CELLS [DATA]
+    python -m experiments.outside_tables CELLS COMMIT [DATA]
 
-CELLS is the folder that the trial named at its end. Three files are written: a row for
+CELLS is the folder that the trial named at its end, COMMIT what it was run with. Three files are written: a row for
 each set, model, number of positives and metric; the same with labels apart; and how the
 run was.
 """
@@ -13,7 +13,6 @@ import csv
 import gzip
 import io
 import json
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -106,7 +105,7 @@ def averaged(rows: Iterable[Row]) -> list[Row]:
     ]
 
 
-def collect(kept: Path, folder: Path) -> dict[str, bytes]:
+def collect(kept: Path, commit: str, folder: Path) -> dict[str, bytes]:
     """Return the files of results, by name."""
     tasks: dict[str, Counter] = {part: Counter() for part in PARTS}
     rows: dict[str, list[Row]] = {"outside": [], "outside-apart": []}
@@ -122,7 +121,7 @@ def collect(kept: Path, folder: Path) -> dict[str, bytes]:
             rows["outside"] += thinned_rows(task, found)
     files = {f"{name}.csv.gz": packed(averaged(found)) for name, found in rows.items()}
     about = {
-        "commit": _git("log", "-1", "--format=%h", "--", "src", "experiments/outside"),
+        "commit": commit,
         "before": COMMIT,
         "versions": versions(),
         "tasks by number of splits": {
@@ -131,10 +130,6 @@ def collect(kept: Path, folder: Path) -> dict[str, bytes]:
         },
     }
     return files | {"outside.json": json.dumps(about, indent=1).encode() + b"\n"}
-
-
-def _git(*command: str) -> str:
-    return subprocess.check_output(["git", *command], cwd=ROOT, text=True).strip()
 
 
 def packed(rows: list[Row]) -> bytes:
@@ -219,10 +214,11 @@ def _task(row: Row) -> tuple:
     return row["model"], row["positives"]
 
 
-def main(kept: str, folder: str | None = None) -> None:
+def main(kept: str, commit: str, folder: str | None = None) -> None:
     """Write the files."""
+    found = collect(Path(kept), commit, data.find_folder(folder))
     RESULTS.mkdir(parents=True, exist_ok=True)
-    for name, content in collect(Path(kept), data.find_folder(folder)).items():
+    for name, content in found.items():
         (RESULTS / name).write_bytes(content)
         print(RESULTS / name, len(content))
 
