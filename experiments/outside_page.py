@@ -130,12 +130,9 @@ def verdict(found: Mean, least: float) -> list[str]:
 def within(values: dict[str, float], low: float, high: float) -> list[str]:
     """Return the words for values that should lie in a range."""
     sign = "+" if low < 0 else ""
-    shown = f"{next(iter(values.values())):{sign}.3f}"
-    if len(values) > 1:
-        least, most = min(values.values()), max(values.values())
-        shown = f"{least:{sign}.3f} to {most:{sign}.3f}"
+    ends = dict.fromkeys(f"{f(values.values()):{sign}.3f}" for f in (min, max))
     out = [k for k, v in values.items() if not low <= v <= high]
-    return [shown, f"**no**: {', '.join(out)}" if out else "yes"]
+    return [" to ".join(ends), f"**no**: {', '.join(out)}" if out else "yes"]
 
 
 def means(parts: list[tuple[str, list[Row]]], way: str, what: str) -> dict[str, float]:
@@ -249,8 +246,8 @@ def apart_table(rows: list[Row]) -> str:
             line += [share(part, way), str(mean(part, of(way, "bias")))]
         line += [str(mean(part, gain("now", "before", what))) for what in _COMPARED]
         lines.append(line)
-    head = ["", "sets", "hold, now", "promised - realised, now", "hold, before"]
-    head += ["promised - realised, before", "Winkler, now - before"]
+    head = ["", "sets", "hold, now", "promised - realised", "hold, before"]
+    head += ["promised - realised", "Winkler score, now - before"]
     return table([*head, "realised, now - before"], lines)
 
 

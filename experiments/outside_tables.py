@@ -2,9 +2,9 @@
 
     python -m experiments.outside_tables CELLS COMMIT [DATA]
 
-CELLS is the folder that the trial named at its end, COMMIT what it was run with. Three files are written: a row for
-each set, model, number of positives and metric; the same with labels apart; and how the
-run was.
+CELLS is the folder that the trial named at its end, COMMIT what it was run with. Three
+files are written: a row for each set, model, number of positives and metric; the same
+with labels apart; and how the run was.
 """
 
 from __future__ import annotations
