@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 from pygments.lexers.special import TextLexer
 from sphinx.addnodes import download_reference, pending_xref
 from sphinx.transforms import SphinxTransform
@@ -39,12 +40,16 @@ extensions = [
 templates_path = ["_templates"]
 # What the benchmarks wrote is linked to as files, and not found by the search.
 WRITTEN = "evidence/results"
+# The search finds these by their titles only: who searches asks how to do something.
+BY_TITLE = ("changelog", "how-it-works/lemmas")
 exclude_patterns = ["figures", "evidence/figures", WRITTEN]
 default_role = "name"  # see below
 smartquotes = False  # quotes are part of what users type
 
 # Pages, which a code host shows as well: links and anchors are as it makes them.
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_dmath_allow_space = False  # amounts in dollars are no mathematics
+myst_dmath_allow_digits = False
 myst_heading_anchors = 4
 
 # The reference.
@@ -81,6 +86,7 @@ sphinx_gallery_conf = {
 # How it looks. Nothing is loaded from elsewhere: fonts and scripts are inside.
 html_theme = "pydata_sphinx_theme"
 html_title = "bestcut"
+html_math_renderer = "mathml"  # see below
 html_favicon = "_static/icon.svg"
 html_static_path = ["_static"]
 html_css_files = ["bestcut.css"]
@@ -187,6 +193,22 @@ def choose_signature(app, what, name, thing, options, signature, returned):
     return None
 
 
+def leave_out_of_search(app, doctree):
+    """Let the search know pages for reviewers by their titles only."""
+    if app.env.docname in BY_TITLE:
+        app.env.metadata[app.env.docname]["nosearch"] = "true"
+
+
+def show_formula(translator, node):
+    """Write a formula as MathML, which browsers show without a script."""
+    markup = tex2mathml(node.astext())
+    if isinstance(node, nodes.math_block):
+        shown = markup.replace("<math ", '<math display="block" ', 1)
+        markup = f'<div class="math">{shown}</div>'
+    translator.body.append(markup)
+    raise nodes.SkipNode
+
+
 def link_pages(app, what, name, thing, options, lines):
     """Let the pages that docstrings name be links."""
     for i, line in enumerate(lines):
@@ -198,6 +220,12 @@ def setup(app):
     app.add_lexer("csv", TextLexer)
     app.add_role("name", name_role)
     app.add_transform(LinkToFiles)
+    app.add_html_math_renderer(
+        "mathml",
+        inline_renderers=(show_formula, None),
+        block_renderers=(show_formula, None),
+    )
     app.connect("doctree-read", link_names)
+    app.connect("doctree-read", leave_out_of_search)
     app.connect("autodoc-process-signature", choose_signature)
     app.connect("autodoc-process-docstring", link_pages)

@@ -133,7 +133,7 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--data", help="folder with the npz files")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
     parser.add_argument("--cache", default=str(CACHE), help="where results are kept")
-    parser.add_argument("--out", help="where paper.md goes (default docs/evidence)")
+    parser.add_argument("--out", help="for page and figures (default docs/evidence)")
     parser.add_argument(
         "--fetch", metavar="FOLDER", help="write the sets that OpenML has, and stop"
     )
@@ -158,14 +158,14 @@ def main(argv: list[str] | None = None) -> int:
             return 0
         print(error, file=sys.stderr)
         return 2
-    from experiments.page import build
+    from experiments.page import PAGE, build
 
     results = run(session, QUICK if asked.quick else Plan(), asked.jobs)
     default = session.cache / "quick" if asked.quick else ROOT / "docs" / "evidence"
     out = Path(asked.out) if asked.out else default
     for name, content in build(results).items():
         write_atomically(out / name, lambda file, content=content: file.write(content))
-    print(f"wrote {out / 'paper.md'}")
+    print(f"wrote {out / PAGE}")
     return 0
 
 

@@ -5,7 +5,7 @@
 Letters, digits, Reuters and Scene (images with one label), random splits of all rows,
 two models. The models' probabilities of training rows, out of fold, and of test rows
 are kept in the folder KEPT, and so is what every way scored on a split: an interrupted
-run goes on. At the end docs/evidence/classes.md is written from what is kept.
+run goes on. At the end docs/evidence/results/classes.md is written from what is kept.
 Everything that a way chooses comes from training rows and from the test rows'
 probabilities; the test labels are used to score, and by the oracle.
 """
@@ -429,7 +429,7 @@ if __name__ == "__main__":
     parser.add_argument("--data", default=None)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument(
-        "--page", type=Path, default=ROOT / "docs" / "evidence" / "classes.md"
+        "--page", type=Path, default=ROOT / "docs/evidence/results/classes.md"
     )
     given = parser.parse_args()
     run(

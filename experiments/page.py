@@ -1,4 +1,4 @@
-"""Write docs/evidence/paper.md: every number on it comes from the results."""
+"""Write docs/evidence/results/paper.md: every number on it comes from the results."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from experiments.tables import (
     table_rows,
 )
 
+PAGE = "results/paper.md"  # below docs/evidence, as the figures are
 NEAR = 0.03  # a mean difference from a printed column that is called near
 ABOVE, ABOVE_ALL = "▲", "▲▲"
 PAIRS = {
@@ -60,7 +61,7 @@ def build(results: dict) -> dict[str, bytes]:
         _protocol,
     )
     text = "\n\n".join(wrapped(section(results)) for section in sections) + "\n"
-    return figures.files(results) | {"paper.md": text.encode()}
+    return figures.files(results) | {PAGE: text.encode()}
 
 
 def wrapped(text: str) -> str:
@@ -206,7 +207,7 @@ def _findings(results: dict) -> str:
   after sigmoid and {percent(isotonic.covered)} after isotonic calibration. These ranges
   allow for chance in the labels, but not for the error of the model. **With
   `bestcut.calibrate`, which allows for both, {percent(posterior.covered)} held**; see
-  [below](#how-well-promises-were-kept) and [promises that hold](promises.md)."""
+  [below](#how-well-promises-were-kept) and [promises that hold](../promises.md)."""
 
 
 def _figure1(results: dict) -> str:
@@ -230,8 +231,9 @@ def _figure1(results: dict) -> str:
     return f"""\
 ## Figure 1: thresholds are optimal
 
-![Ten probabilities in decreasing order in four panels; in each the optimal positives
-are the most probable ones, and how many they are differs.](figures/paper_figure1.png)
+![Ten probabilities in decreasing order in four panels; in each the optimal
+positives are the most probable ones, and how many they are
+differs.](../figures/paper_figure1.png)
 
 The data are ten standard Gaussian points in the plane; P(Y = 1 | x) is a sigmoid of w·x
 with a Gaussian w. This is the first draw for which the four metrics need three
@@ -265,7 +267,7 @@ either model), {ABOVE_ALL} also above it under every variant of the model
 "Promised" is the expected score before any label is seen, with its 90% range.
 
 ![Scores of the three methods for each data set and metric, the oracle, and the paper's
-DTA, often to the right of the oracle.](figures/paper_tables.png)"""
+DTA, often to the right of the oracle.](../figures/paper_tables.png)"""
     ]
     for metric, title in PAPER_METRICS.items():
         rows = [_table_row(results, name, T, metric) for name, T in table_rows()]
@@ -558,7 +560,7 @@ def _sizes(results: dict) -> str:
 ## How it depends on the size of the batch
 
 ![Left: DTA's advantage against the size of the batch; right: how often the promised
-range held the score.](figures/paper_sizes.png)
+range held the score.](../figures/paper_sizes.png)
 
 Random subsamples of the test rows, {results["plan"].size_draws} of each size for each
 problem with at least 1% positives; {titles}, whose test sets are large enough for
@@ -592,7 +594,7 @@ def _promises(results: dict) -> str:
 ## How well promises were kept
 
 ![Promised F1 against realised F1: circles around the diagonal, some of rare classes far
-from it.](figures/paper_promises.png)
+from it.](../figures/paper_promises.png)
 
 The table shows the share of scores inside the promised 90% range, for the paper's four
 metrics on all {len(cells)} problems, and the mean of the score minus the promised
@@ -607,7 +609,7 @@ probabilities are right. It shrinks as the batch grows, while the error of the m
 stays. So small batches keep the promise ({percent(small)} at n = {SIZES[0]}) and large
 ones break it ({percent(large)} at n = {SIZES[-1]}). The posterior adds the error of the
 calibration, and its ranges hold {percent(posterior.covered)}; its [own
-page](promises.md) has more models and batch sizes."""
+page](../promises.md) has more models and batch sizes."""
 
 
 def _scale(results: dict) -> str:

@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import pickle
 
 import numpy as np
 import pytest
@@ -122,6 +123,38 @@ def g(x):
         raise TypeError() from None
 """
     assert own_sentences(bad) == [5, 7, 8, 10, 13, 15]
+
+
+# --- refusals in parts ----------------------------------------------------------------
+
+
+def test_a_refusal_in_parts_is_one_sentence_and_its_cure():
+    found = _errors.bad_value("k", "must be odd", "Pass 3.", value=[2])
+    assert isinstance(found, ValueError)
+    assert str(found) == "`k` must be odd; got [2]. Pass 3."
+    assert (found.argument, found.rule) == ("k", "must be odd")
+    assert (found.got, found.cure) == ("[2]", "Pass 3.")
+    again = pickle.loads(pickle.dumps(found))
+    assert (type(again), str(again)) == (type(found), str(found))
+    found = _errors.bad_kind("k", "must be a list", got="None, which is nothing")
+    assert isinstance(found, TypeError)
+    assert str(found) == "`k` must be a list; got None, which is nothing."
+    assert str(_errors.bad_kind("k", "is missing")) == "`k` is missing."
+
+
+def test_arguments_are_given_other_names_and_nothing_else_is():
+    said = "`k` must be 1, not k; see `kk`, `k.p` and `decide(k)`."
+    assert _errors.worded(said, {"k": "--k", "p": "--p"}) == (
+        "--k must be 1, not k; see `kk`, `k.p` and `decide(k)`."
+    )
+
+
+def test_what_is_refused_of_many_problems_is_known_in_parts():
+    with pytest.raises(bestcut.InfeasibleError) as caught:
+        bestcut.decide_each([[0.9, 0.2], [0.5, 0.3]], at_least={"precision": 0.8})
+    error = caught.value
+    assert (error.problem, error.unmet, error.count) == (1, 1, 2)
+    assert str(error).startswith(f"row 1: {error.refusal} This happens in 1 of 2 ")
 
 
 # --- one refusal of a metric that ranking may not maximise ---------------------------

@@ -1,6 +1,7 @@
 """Borders: who imports from whom, and what is private to a folder."""
 
 import ast
+import re
 from functools import cache
 
 import pytest
@@ -62,6 +63,77 @@ def test_nothing_private_crosses_the_border_of_its_folder(path):
     assert trespasses(path, module_of(path)) == []
 
 
+# Private names that other packages have given to what is for everyone.
+FOR_ALL = {"_asdict", "_exit", "_fields", "_meta", "_replace"}
+# Where engines read what is private to each other; no door may.
+OPEN = {
+    ("_decide.py", "_cuts"),
+    ("_decide.py", "_ranked"),
+    ("calibration/_drawn.py", "_draws"),
+    ("calibration/_drawn.py", "_ranked"),
+    ("files/_decision.py", "_prediction"),
+}
+
+
+def is_private(name):
+    return name.startswith("_") and not name.startswith("__")
+
+
+@cache
+def tree_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def attributes_made(path):
+    """Return the private attributes that a file gives to its objects."""
+    found = set()
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            if isinstance(node.value, ast.Name) and node.value.id in ("self", "made"):
+                found.add(node.attr)
+        elif isinstance(node, ast.Call) and "__setattr__" in ast.unparse(node.func):
+            found |= {x.value for x in node.args if isinstance(x, ast.Constant)}
+    return found
+
+
+def looks_inside(path, folder):
+    """Return the private attributes that no file of the folder makes but one reads."""
+    made = FOR_ALL.union(*map(attributes_made, folder))
+    return {
+        node.attr
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Attribute)
+        and is_private(node.attr)
+        and node.attr not in made
+    }
+
+
+def test_nobody_looks_inside_the_objects_of_another_folder():
+    found = set()
+    for path in FILES:
+        folder = [path] if path.parent == SRC else sorted(path.parent.rglob("*.py"))
+        name = path.relative_to(SRC).as_posix()
+        found |= {(name, attribute) for attribute in looks_inside(path, folder)}
+    assert found == OPEN
+
+
+def test_a_look_inside_is_found(tmp_path):
+    bad, beside = tmp_path / "bad.py", tmp_path / "beside.py"
+    bad.write_text(
+        "def f(x):\n    return x._own + x.public + x._replace(a=1) + x.y._theirs\n",
+        encoding="utf-8",
+    )
+    beside.write_text(
+        "class A:\n    def __init__(self):\n        self._own = 1\n", encoding="utf-8"
+    )
+    assert looks_inside(bad, [bad, beside]) == {"_theirs"}
+    assert looks_inside(bad, [bad]) == {"_own", "_theirs"}
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SRC)))
 def test_a_folder_is_not_imported_by_its_own_modules(path):
     own = module_of(path)
@@ -92,10 +164,9 @@ def test_every_folder_has_a_folder_of_tests():
 
 @pytest.mark.parametrize("path", TESTS, ids=lambda p: str(p.relative_to(ROOT)))
 def test_the_first_line_of_a_test_file_says_what_is_promised(path):
-    first = (
-        ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    ).split("\n")[0]
-    assert first.endswith((".", ":")), f"{path.name} begins with {first!r}"
+    first = path.read_text(encoding="utf-8").split("\n")[0]
+    said = re.fullmatch(r'""".+[.:](""")?', first)
+    assert said, f"{path.name} begins with {first!r}"
 
 
 def test_the_page_for_contributors_shows_the_list():

@@ -259,7 +259,9 @@ def test_the_oldest_engines_that_are_tested_are_those_that_are_promised():
 
 def test_versions_agree():
     version, dated = bestcut.__version__, r"(\d{4}-\d{2}-\d{2})"
-    assert PYPROJECT["project"]["version"] == version
+    assert PYPROJECT["project"]["dynamic"] == ["version"]
+    where = ROOT / PYPROJECT["tool"]["hatch"]["version"]["path"]
+    assert f'__version__ = "{version}"' in where.read_text(encoding="utf-8")
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"version: {version}" in citation
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

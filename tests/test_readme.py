@@ -136,13 +136,13 @@ def test_relative_links_lead_somewhere(page):
 
 
 def test_tests_that_the_lemmas_name_are_there():
-    text = (ROOT / "docs" / "how-it-works" / "bounds.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "how-it-works" / "lemmas.md").read_text(encoding="utf-8")
     named = re.findall(r"`(tests/[\w/]+\.py)`(?: \(`(test_\w+)`\))?", text)
     assert len(named) > 20
     for path, name in named:
-        assert (ROOT / path).exists(), f"bounds.md names {path}"
+        assert (ROOT / path).exists(), f"lemmas.md names {path}"
         assert f"def {name}" in (ROOT / path).read_text(encoding="utf-8"), (
-            f"bounds.md names {name}"
+            f"lemmas.md names {name}"
         )
 
 
@@ -160,7 +160,7 @@ def test_modules_that_pages_and_modules_name_are_there():
 
 
 def test_functions_that_the_lemmas_name_are_where_they_say():
-    text = (ROOT / "docs" / "how-it-works" / "bounds.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "how-it-works" / "lemmas.md").read_text(encoding="utf-8")
     named = re.findall(r"`(\w+/_\w+\.py)`\s+\(((?:`\w+`(?:,\s+)?)+)\)", text)
     assert len(named) > 10
     for path, names in named:

@@ -52,6 +52,7 @@ from bestcut._errors import (
     InvalidProbabilityError,
     SolverMismatchError,
 )
+from bestcut.assignment import RowRule
 from bestcut.calibration import (
     Calibration,
     CalibrationCheck,
@@ -63,7 +64,6 @@ from bestcut.calibration import (
 from bestcut.files import FileError, decide_file
 from bestcut.many import (
     Decisions,
-    RowRule,
     SampledDecision,
     decide_each,
     decide_samples,
@@ -79,7 +79,7 @@ from bestcut.scores import (
 )
 from bestcut.uncertain import UncertainProbabilities
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "Calibration",

@@ -50,6 +50,7 @@ from bestcut.metrics import (
     Metric,
     RowUtility,
     get,
+    indices_of,
     require_ranking,
 )
 from bestcut.mixtures import (
@@ -437,6 +438,8 @@ class Decision(Decided, Generic[Labels_co, Threshold_co]):
         positive at all: alone, a row that is not flagged has an F1 of 0 or of 0/0, so
         with ``zero_division=0`` it is flagged whatever its probability. It takes a
         second decision, made on first use.
+
+        .. versionadded:: 0.3
         """
         metric: Any = self.metric  # which has this parameter if 0/0 can occur
         empty = getattr(metric, "zero_division", None)
@@ -469,6 +472,8 @@ class Decision(Decided, Generic[Labels_co, Threshold_co]):
 
     def realised(self, y_true: Any, metric: str | AnyMetric | None = None) -> float:
         """Return what the labels as decided scored, once the true ones are known.
+
+        .. versionadded:: 0.3
 
         Parameters
         ----------
@@ -542,6 +547,8 @@ class Decision(Decided, Generic[Labels_co, Threshold_co]):
         calibration: Any = None,
     ) -> Any:
         """Return a report about this decision, for people who do not read code.
+
+        .. versionadded:: 0.3
 
         Parameters
         ----------
@@ -730,6 +737,8 @@ def decide(
         The same for losses: the largest expected value, for example
         ``{"false_positive_rate": 0.05}``, or the value that they must not exceed in
         this batch with some probability.
+
+        .. versionadded:: 0.3
     min_positives, max_positives : int, optional
         Bounds on how many instances may be predicted positive.
     solver : str, default="auto"
@@ -776,7 +785,7 @@ def decide(
 
     For every metric that never falls when TP rises while the numbers of predicted and
     of actual positives stay the same, some cut of the ranking by probability is
-    optimal: this is the paper's Main Result 1 [1]_. docs/how-it-works/bounds.md has the
+    optimal: this is the paper's Main Result 1 [1]_. docs/how-it-works/lemmas.md has the
     bounds by which cuts are left out.
 
     References
@@ -897,7 +906,7 @@ def _decide_rows(
 ) -> Decision:
     """Decide where every row has its own amounts."""
     drawn = isinstance(y_proba, UncertainProbabilities)
-    check_order(y_proba=y_proba, **utility._indices)
+    check_order(y_proba=y_proba, **indices_of(utility))
     p = y_proba.mean if drawn else check_probabilities(y_proba).copy()
     low, high = check_bounds(min_positives, max_positives, p.size)
     worths = utility.worths(p.shape)
@@ -1177,3 +1186,18 @@ def _labels(p: FloatArray, solution: Solution) -> BoolArray:
         missing = solution.n_positive - int(np.count_nonzero(labels))
         labels[np.flatnonzero(p == threshold)[:missing]] = True
     return labels
+
+
+def ranking_of(decision: Decision) -> Ranking | DrawnRanking | GainRanking:
+    """Return the ranking that a decision cuts."""
+    return decision._ranking
+
+
+def ranked_draws_behind(decision: Decision) -> Draws | None:
+    """Return the draws of its probabilities in the order of the ranking, or None."""
+    return decision._draws
+
+
+def probabilities_behind(decision: Decision) -> FloatArray | UncertainProbabilities:
+    """Return the probabilities that a decision was made for."""
+    return decision._ranking._p

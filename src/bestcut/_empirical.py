@@ -72,7 +72,7 @@ def empirical_threshold(
 ) -> EmpiricalThreshold:
     """Find the threshold with the best metric on labelled data.
 
-    Every threshold that separates the scores differently is looked at, in O(n log n).
+    Compares every threshold that separates the scores differently, in O(n log n).
 
     Parameters
     ----------

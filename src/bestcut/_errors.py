@@ -1,16 +1,18 @@
 """Every exception, and every sentence of an error.
 
-A sentence names the argument, the rule, the first offender and the cure. Each sentence
-is a function that returns the exception. The code that finds the rule broken raises
-it: ``raise errors.not_whole(name, value)``. The sentences about files are in
-`files/_errors.py`, and those about formulas are in the parser, because they also name
-a place in the file or in the formula.
+A sentence names the argument, the rule, the first offender and the cure. A sentence
+that several places need is a function that returns the exception, and the code that
+finds the rule broken raises it: ``raise errors.not_whole(name, value)``. What is raised
+at one place stands there, in parts: ``raise errors.bad_value(argument, rule, cure)``.
+The sentences about files are in `files/_errors.py`, and those about formulas are in the
+parser, because they also name a place in the file or in the formula.
 """
 
 from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +21,38 @@ import numpy as np
 from bestcut._types import BoolArray
 
 # --- exceptions ----------------------------------------------------------------------
+
+
+class Refusal(Exception):
+    """What is wrong with an argument, in parts that others can word for themselves.
+
+    Attributes
+    ----------
+    argument : str
+        What the argument is called.
+    rule : str
+        What must hold of it.
+    cure : str
+        What to do instead; may be empty.
+    got : str
+        What was passed; may be empty.
+    """
+
+    def __init__(self, argument: str, rule: str, cure: str, got: str) -> None:
+        super().__init__(argument, rule, cure, got)  # what a pickle passes again
+        self.argument, self.rule, self.cure, self.got = argument, rule, cure, got
+
+    def __str__(self) -> str:
+        got = f"; got {self.got}" if self.got else ""
+        return _joined(f"`{self.argument}` {self.rule}{got}.", self.cure)
+
+
+class WrongValue(Refusal, ValueError):
+    """An argument has a value that it must not have."""
+
+
+class WrongKind(Refusal, TypeError):
+    """An argument is of a kind that it must not be of."""
 
 
 class InvalidProbabilityError(ValueError):
@@ -70,6 +104,10 @@ class InfeasibleError(ValueError):
     ----------
     problem : int or None
         The first problem without such a prediction, where many are decided together.
+    refusal : str
+        What is said of this problem alone.
+    unmet, count : int
+        How many problems have no such prediction, and how many there are.
 
     See Also
     --------
@@ -87,6 +125,9 @@ class InfeasibleError(ValueError):
     """
 
     problem: int | None = None
+    refusal: str = ""
+    unmet: int = 1
+    count: int = 1
 
 
 class FileError(ValueError):
@@ -115,6 +156,8 @@ class NotFollowedError(TypeError):
 
 class WorkLimitError(RuntimeError):
     """A decision needs more work than `bestcut.metrics.work_limit` allows.
+
+    .. versionadded:: 0.3
 
     See Also
     --------
@@ -197,6 +240,34 @@ def _as_keywords(values: Mapping[str, float]) -> str:
 def _joined(*sentences: str) -> str:
     """Return the sentences one after the other; a cure may be empty."""
     return " ".join(filter(None, sentences))
+
+
+def worded(sentence: str, names: Mapping[str, str]) -> str:
+    """Return a sentence with other names for arguments, which it has in backticks."""
+    return re.sub(r"`(\w+)`", lambda x: names.get(x[1], x[0]), sentence)
+
+
+# --- one argument, in parts ----------------------------------------------------------
+
+_NOT_PASSED = object()
+
+
+def bad_value(
+    argument: str, rule: str, cure: str = "", *, got: str = "", value: Any = _NOT_PASSED
+) -> WrongValue:
+    """Return the refusal of a value; `got` says what was passed, or `value` is it."""
+    return WrongValue(argument, rule, cure, _described(got, value))
+
+
+def bad_kind(
+    argument: str, rule: str, cure: str = "", *, got: str = "", value: Any = _NOT_PASSED
+) -> WrongKind:
+    """Return the same for a value of a kind that an argument must not be of."""
+    return WrongKind(argument, rule, cure, _described(got, value))
+
+
+def _described(got: str, value: Any) -> str:
+    return got if value is _NOT_PASSED else _shown(value)
 
 
 # --- names, kinds and packages -------------------------------------------------------
@@ -811,9 +882,9 @@ def solver_not_chosen(solver: str, usable: Iterable[str]) -> ValueError:
     """Return the refusal of a name for what "auto" does by itself."""
     others = ", ".join(f'"{x}"' for x in usable)
     return ValueError(
-        f"`solver` {solver!r} cannot be chosen. Leave it out: `decide` takes the proved"
-        " search or the curve of all cuts, with or without a sort, whichever is faster. "
-        f"By name there are the reference algorithms: {others}."
+        f"`solver` {solver!r} cannot be chosen. Leave it out: `decide` takes the "
+        "proved search or the curve of all cuts, with or without a sort, whichever is "
+        f"faster. By name there are the reference algorithms: {others}."
     )
 
 
@@ -955,10 +1026,7 @@ def infeasible(
 def infeasible_problem(
     called: str, problem: int, refusal: Exception, unmet: int, count: int
 ) -> InfeasibleError:
-    """Return the refusal of constraints that some of many problems cannot satisfy.
-
-    The message starts with the name of the problem and a colon.
-    """
+    """Return the refusal of constraints that some of many problems cannot satisfy."""
     cure = (
         " To allow no positives in these problems, count 0/0 as 1 in the metrics of "
         "`at_least`, for example {bestcut.metrics.Precision(zero_division=1.0): 0.9}."
@@ -967,7 +1035,8 @@ def infeasible_problem(
         f"{called}: {refusal} This happens in {unmet} of {count} problems."
         f"{cure if '`at_least`' in str(refusal) else ''}"
     )
-    error.problem = problem
+    error.problem, error.refusal = problem, str(refusal)
+    error.unmet, error.count = unmet, count
     return error
 
 
@@ -1107,13 +1176,6 @@ def unreadable_calibration(reason: str) -> ValueError:
 # --- many problems -------------------------------------------------------------------
 
 
-def not_an_axis(axis: Any) -> ValueError:
-    """Return the refusal of an axis that a matrix does not have."""
-    return ValueError(
-        f"`axis` must be 1 (each row) or 0 (each column); got {_shown(axis)}."
-    )
-
-
 def not_an_axis_of_draws(axis: Any) -> ValueError:
     """Return the refusal of an axis along which no draws can follow each other."""
     return ValueError(
@@ -1138,32 +1200,6 @@ def list_of_draws() -> TypeError:
     )
 
 
-def no_columns_of_draws() -> TypeError:
-    """Return the refusal of draws that are not in columns."""
-    return TypeError(
-        "`y_proba` must be a matrix, or a list with the UncertainProbabilities of each "
-        "column; got a single UncertainProbabilities. Pass `[y_proba]` if there is one "
-        "column."
-    )
-
-
-def not_all_draws(at: int, value: Any) -> TypeError:
-    """Return the refusal of columns only some of which are draws."""
-    return TypeError(
-        "`y_proba` must hold an UncertainProbabilities for each column; "
-        f"y_proba[{at}] is {type(value).__name__}. For known probabilities, pass "
-        "`UncertainProbabilities([column])`, which is one draw."
-    )
-
-
-def columns_differ(at: int, n: int, first: int) -> ValueError:
-    """Return the refusal of columns that do not have the same instances."""
-    return ValueError(
-        "`y_proba` must have the same number of instances in all columns; "
-        f"y_proba[0] has {first} and y_proba[{at}] has {n}."
-    )
-
-
 def draws_not_shared(at: int, n_draws: int, first: int) -> ValueError:
     """Return the refusal to share draws between columns with different numbers."""
     return ValueError(
@@ -1173,27 +1209,10 @@ def draws_not_shared(at: int, n_draws: int, first: int) -> ValueError:
     )
 
 
-def draws_not_paired(at: int, n_draws: int, first: int, most: int) -> ValueError:
-    """Return the refusal to pair draws of columns with different numbers of draws."""
-    return ValueError(
-        f"`y_proba` must have the same number of draws in all columns, or at most "
-        f"{most} combinations of draws; y_proba[0] has {first} and y_proba[{at}] has "
-        f"{n_draws}. Make all columns with the same `n_draws`."
-    )
-
-
-def sharing_what_is_known() -> ValueError:
-    """Return the refusal of an option about draws for known probabilities."""
-    return ValueError(
-        "`shared_draws` is for draws of probabilities; got a matrix of known "
-        "probabilities. Leave `shared_draws` out."
-    )
-
-
 def nothing_to_average(shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of a matrix without problems."""
     return ValueError(
-        "`y_proba` must not be empty, for there is nothing to average over; got shape "
+        "`y_proba` must not be empty: there is nothing to average over; got shape "
         f"{shape}."
     )
 
@@ -1231,15 +1250,6 @@ def no_columns(name: str, shape: tuple[int, ...]) -> ValueError:
     return ValueError(f"`{name}` must have at least one column; got shape {shape}.")
 
 
-def one_class(shape: tuple[int, ...]) -> ValueError:
-    """Return the refusal of a single class, which leaves no choice."""
-    return ValueError(
-        f"`y_proba` must have a column for each of two or more classes; got shape "
-        f"{shape}. If it holds the probability of one class, call `bestcut.decide` "
-        "with a 1-D array."
-    )
-
-
 def not_a_column_per_class(name: str, shape: tuple[int, ...]) -> ValueError:
     """Return the refusal of an array that does not have a column for each class."""
     cure = (
@@ -1264,14 +1274,6 @@ def rows_do_not_sum_to_one(name: str, sums: Any, off: BoolArray) -> ValueError:
         f"row {at} sums to {float(sums[at]):.6g}. Divide each row by its sum, "
         f"`{name} / {name}.sum(axis=1, keepdims=True)`. If a row may have several "
         "labels, call `bestcut.multilabel.decide` with `per_row` instead."
-    )
-
-
-def not_one_name_each(count: int, shape: tuple[int, ...]) -> ValueError:
-    """Return the refusal of more or fewer names than classes."""
-    return ValueError(
-        f"`classes` must name each of the {count} columns of `y_proba`; got shape "
-        f"{shape}."
     )
 
 
@@ -1329,79 +1331,6 @@ def only_for_macro(name: str) -> ValueError:
     )
 
 
-def other_columns(name: str, shape: tuple[int, ...], columns: int) -> ValueError:
-    """Return the refusal of new rows with another number of columns."""
-    return ValueError(
-        f"`{name}` must have {columns} columns, like the rows that the rule was found "
-        f"on; got shape {shape}."
-    )
-
-
-def not_a_budget(per_row: Any) -> ValueError:
-    """Return the refusal of a value that is not a number of labels."""
-    return ValueError(
-        "`per_row` must be a whole number k, or a pair (low, high); got "
-        f"{_shown(per_row)}."
-    )
-
-
-def budget_crosses(low: int, high: int) -> ValueError:
-    """Return the refusal of a budget that allows no number."""
-    return ValueError(
-        "`per_row` must be a whole number k, or a pair (low, high) with low <= high; "
-        f"got ({low}, {high})."
-    )
-
-
-def budget_too_large(high: int, columns: int) -> ValueError:
-    """Return the refusal of more labels than there are columns."""
-    return ValueError(
-        f"`per_row` must be at most the number of columns; got {high} with {columns} "
-        "columns."
-    )
-
-
-def budget_of_samples() -> ValueError:
-    """Return the refusal of row budgets for a mean over rows."""
-    return ValueError(
-        "`per_row` is for average='macro' and 'micro'. With average='samples' each row "
-        "is a problem of its own: pass `min_positives` and `max_positives`."
-    )
-
-
-def budgets_of_both() -> ValueError:
-    """Return the refusal of bounds on columns together with budgets of rows."""
-    return ValueError(
-        "`per_row` bounds rows, and `min_positives` and `max_positives` bound columns; "
-        "both together are not supported. Leave `per_row` or the others out."
-    )
-
-
-def budget_needs_known_probabilities() -> TypeError:
-    """Return the refusal of draws with row budgets."""
-    return TypeError(
-        "`per_row` needs known probabilities; got draws. Pass their means, "
-        "`np.column_stack([u.mean for u in y_proba])`."
-    )
-
-
-def needs_per_row(name: str) -> ValueError:
-    """Return the refusal of an option that is only for row budgets."""
-    return ValueError(
-        f"`{name}` is only for row budgets. Pass `per_row` too, or leave it out."
-    )
-
-
-def sparse_without_budget(kind: str, shape: tuple[int, ...]) -> TypeError:
-    """Return the refusal of a sparse matrix whose rows take any number of labels."""
-    return TypeError(
-        "`y_proba` may be a sparse matrix only with `per_row`, the number of labels "
-        f"that each row is given; got a {kind} of shape {shape}. Pass "
-        "`per_row=...` with average='macro' or 'micro', pass `y_proba.toarray()`, or "
-        "decide each row or column by itself with `bestcut.decide_each`."
-    )
-
-
 def sparse_predictions(kind: str) -> TypeError:
     """Return the refusal to score predictions with sparse probabilities."""
     return TypeError(
@@ -1418,43 +1347,12 @@ def no_rule() -> ValueError:
     )
 
 
-def no_class_weight() -> ValueError:
-    """Return the refusal of weights of columns that are all 0."""
-    return ValueError("`weights` must have a positive sum; all weights are 0.")
-
-
-def unknown_addition(name: str, known: str) -> ValueError:
-    """Return the refusal of a name that cannot be added to the average."""
-    return ValueError(f"`also` must be {{{known!r}: weight}}; got {name!r}.")
-
-
 def nothing_proved(metric: str, gap: float) -> ArithmeticError:
     """Return the refusal of a decision about which nothing could be proved."""
     return ArithmeticError(
         f"no bound could be computed on what other predictions are worth by {metric!r} "
         f"(gap {gap}). If its scores are very large, divide them by a constant; "
         "otherwise please report this."
-    )
-
-
-def addition_to_a_range(low: int, high: int) -> ValueError:
-    """Return the refusal of a share among labels whose number is open."""
-    return ValueError(
-        "`also` needs as many labels for every row, because it adds the share that is "
-        f"right among those given; got per_row=({low}, {high}). Pass per_row={high}."
-    )
-
-
-def not_an_addition(also: Any, known: str) -> TypeError:
-    """Return the refusal of a value that names nothing to add."""
-    return TypeError(f"`also` must be {{{known!r}: weight}}; got {_shown(also)}.")
-
-
-def negative_addition(name: str, weight: float) -> ValueError:
-    """Return the refusal of a weight that is negative or not finite."""
-    return ValueError(
-        f"`also` must hold weights that are finite and not negative; got {name!r}: "
-        f"{weight:g}."
     )
 
 
@@ -1482,16 +1380,6 @@ def not_affine_in_tp(metric: str, usable: Iterable[str]) -> SolverMismatchError:
         f"`metric` must be affine in TP here; {metric!r} is not. Metrics that are: "
         f"{', '.join(usable)}."
     )
-
-
-def no_draws() -> ValueError:
-    """Return the refusal of samples without a draw."""
-    return ValueError("`y_samples` must hold at least one draw; got none.")
-
-
-def no_weight() -> ValueError:
-    """Return the refusal of draws that all have weight 0."""
-    return ValueError("`sample_weight` must not be 0 for every draw; it is.")
 
 
 # --- scikit-learn --------------------------------------------------------------------
@@ -1533,33 +1421,6 @@ def only_for_two_classes(names: Sequence[str], n_classes: int) -> ValueError:
     )
 
 
-def weights_of_two_classes() -> ValueError:
-    """Return the refusal of weights of classes where only one of them is scored."""
-    return ValueError(
-        "`weights` must be None with two classes: the metric is then the score of the "
-        "positive class, not a mean over classes. Leave it out."
-    )
-
-
-def not_one_score_per_class(
-    response: str, shape: tuple[int, ...], n_classes: int
-) -> ValueError:
-    """Return the refusal of scores that are not one for each class."""
-    return ValueError(
-        f"`{response}` must return a column for each of the {n_classes} classes; got "
-        f"shape {shape}. Pass decision_function_shape='ovr' to a model that compares "
-        "pairs of classes."
-    )
-
-
-def no_temperature(version: str) -> ValueError:
-    """Return the refusal of a calibration that needs a newer scikit-learn."""
-    return ValueError(
-        "`calibration` 'temperature' needs scikit-learn 1.8 or newer; this is "
-        f"{version}. Pass 'posterior', 'sigmoid' or 'isotonic'."
-    )
-
-
 def not_multilabel(kind: str) -> ValueError:
     """Return the refusal of a target that is not a matrix of labels."""
     return ValueError(
@@ -1567,14 +1428,6 @@ def not_multilabel(kind: str) -> ValueError:
         f"for each label; got a {kind} target. For one label use "
         "ExpectedMetricClassifier. Turn lists of labels into a matrix with "
         "sklearn.preprocessing.MultiLabelBinarizer."
-    )
-
-
-def other_values(name: str, values: Sequence[Any]) -> ValueError:
-    """Return the refusal of a target whose two values are not 0 and 1."""
-    return ValueError(
-        f"`{name}` must hold only 0 and 1; got {values}. Pass "
-        f"`{name} == positive_class` instead."
     )
 
 
@@ -1667,32 +1520,6 @@ def class_not_in_fold(
     )
 
 
-def no_groups(splitter: str) -> ValueError:
-    """Return the refusal of a splitter that does not get the groups it needs."""
-    return ValueError(
-        f"`cv` needs groups, but none reach {splitter}. Call sklearn.set_config("
-        "enable_metadata_routing=True) first, and then `fit(X, y, groups=groups)`."
-    )
-
-
-def cannot_split_again(cv: Any) -> ValueError:
-    """Return the refusal of ready-made splits where each fold is split again."""
-    return ValueError(
-        "`cv` must be a number of folds or a splitter when scope='fixed' is combined "
-        "with calibration, because each fold is split again; got "
-        f"{type(cv).__name__}."
-    )
-
-
-def tested_twice(row: int, times: int) -> ValueError:
-    """Return the refusal of folds that test a row more than once."""
-    return ValueError(
-        "`cv` must test every row at most once with ensemble=False, because the "
-        "calibration would be overconfident if a row counted several times; row "
-        f"{row} is tested {times} times. Pass a number of folds, or ensemble=True."
-    )
-
-
 def nothing_to_fit(classifier: str, names: Sequence[str]) -> ValueError:
     """Return the refusal of arguments that no `fit` would receive."""
     listed = ", ".join(f"`{name}`" for name in names)
@@ -1709,15 +1536,6 @@ NOT_FITTED_BEFORE = (
     "cross-validation clone it, which forgets a fit: pass the model as "
     "sklearn.frozen.FrozenEstimator(model), and leave `cv` out."
 )
-
-
-def prefit_without_posterior(calibration: Any) -> ValueError:
-    """Return the refusal of cv='prefit' where it would be ignored."""
-    return ValueError(
-        "`cv` may be 'prefit' only with calibration='posterior'; got "
-        f"calibration={_shown(calibration)}. Leave `cv` out, and pass the fitted model "
-        "as sklearn.frozen.FrozenEstimator(model)."
-    )
 
 
 def bounds_of_a_batch() -> ValueError:
@@ -1804,23 +1622,6 @@ def no_positive_class(average: str, pos_label: Any) -> ValueError:
     )
 
 
-def not_a_fitted_classifier(model: str) -> ValueError:
-    """Return the refusal of an estimator that has no classes."""
-    return ValueError(
-        f"`estimator` must be a fitted classifier; {model} has no `classes_`. Fit it "
-        "first; for probabilities of your own there is `from_predictions`."
-    )
-
-
-def more_classes_to_show(classes: Sequence[Any]) -> ValueError:
-    """Return the refusal to draw one cut for more or fewer than two classes."""
-    return ValueError(
-        f"`estimator` must have two classes to draw a cut between; it has {classes}. "
-        "For more use `ClassScoresDisplay` or `ClassConfusionDisplay`, or pass the "
-        "probabilities of one class to a method such as `from_predictions`."
-    )
-
-
 def no_calibration_to_show(model: str, several: bool) -> ValueError:
     """Return the refusal to draw a calibration that there is not, or one of many."""
     got = "has one for each class" if several else "has none"
@@ -1838,24 +1639,8 @@ def no_calibration_to_show(model: str, several: bool) -> ValueError:
 # --- reports -------------------------------------------------------------------------
 
 
-def calibration_of_known() -> TypeError:
-    """Return the refusal of a calibration with probabilities that it did not make."""
-    return TypeError(
-        "`calibration` needs the probabilities that it made; `y_proba` holds known "
-        "probabilities. Pass `calibration(scores)` as `y_proba`."
-    )
-
-
 def _length(value: Any) -> str:
     return str(len(value)) if hasattr(value, "__len__") else "none"
-
-
-def not_metrics(others: Any) -> TypeError:
-    """Return the refusal of a value that is not a list of metrics."""
-    return TypeError(
-        f"`others` must be a list of metrics; got {_shown(others)}. Pass, for example, "
-        '["f1", "mcc"].'
-    )
 
 
 # --- files that are written -----------------------------------------------------------
@@ -1932,6 +1717,22 @@ def wrong_collection(collection: Any, wanted: str, instead: str) -> TypeError:
     """Return the refusal of a collection that is not one of the engine's."""
     cure = f"For data in memory use `bestcut.{instead}`."
     return wrong_kind("collection", wanted, collection, cure)
+
+
+def only_in_memory(name: str, decide: str) -> TypeError:
+    """Return the refusal of an argument that decisions on engines do not have."""
+    cure = {
+        "decide": "Decide with it for a random sample of the rows, which fits there; "
+        "all rows that reach the `threshold` of this decision are to be positive.",
+        "decide_each": "Decide with it for some groups at a time, each with all its "
+        "rows.",
+    }[decide]
+    if name in ("groups", "axis"):
+        cure = "Here a column says which rows belong together: name it as `by`."
+    return TypeError(
+        f"`{name}` is not there for the data of an engine; `bestcut.{decide}` has it, "
+        f"for rows in memory. {cure}"
+    )
 
 
 def column_of_no_frame(column: Any, collection: Any) -> TypeError:
@@ -2130,15 +1931,6 @@ def solver_of_rows(solver: str) -> SolverMismatchError:
     return SolverMismatchError(
         f"`solver` {solver!r} takes metrics of the confusion matrix, not a RowUtility. "
         "Leave it out."
-    )
-
-
-def sparse_amounts() -> TypeError:
-    """Return the refusal of a sparse matrix where rows have their own amounts."""
-    return TypeError(
-        "`y_proba` must be a dense matrix with a RowUtility, because entries of "
-        "probability 0 have amounts too; got a sparse matrix. Pass "
-        "`y_proba.toarray()`."
     )
 
 

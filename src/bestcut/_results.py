@@ -26,6 +26,8 @@ class Plain:
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain Python, for JSON.
 
+        .. versionadded:: 0.3
+
         Returns
         -------
         dict

@@ -191,6 +191,8 @@ def make_scorer(
 
     For ``scoring=`` of ``cross_val_score``, ``GridSearchCV`` and others.
 
+    .. versionadded:: 0.3
+
     Parameters
     ----------
     metric : str, Metric or RowUtility, default="f1"

@@ -119,6 +119,8 @@ def test_only_what_no_draw_allows_is_impossible():
     assert check_calibration([0, 1, 0, 1], u).n_impossible == 0
     check = check_calibration([1, 1, 0, 0], u)
     assert (check.n_impossible, check.first_impossible, check.p_value) == (2, 0, 0.0)
+    (none,) = check_calibration([1, 0], UncertainProbabilities(np.zeros((2, 2)))).bins
+    assert none.p_value == none.adjusted_p_value == 0.0
     below = np.nextafter(1.0, 0.0)  # the mean of the first is 1.0, but for rounding
     nearly = UncertainProbabilities([[1.0, 0.5], [1.0, 0.25], [below, 0.5]])
     assert check_calibration([0, 1], nearly).n_impossible == 0

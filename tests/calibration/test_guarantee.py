@@ -15,7 +15,7 @@ from bestcut import Guarantee, guarantee
 from bestcut._thresholds import threshold_of
 from bestcut.calibration._bands import Pool, bands
 from bestcut.calibration._urn import least_positives, most_positives
-from groups import one_in
+from groups import one_in, slow
 
 EVERYTHING = {"precision": -1.0}  # what no set breaks
 
@@ -358,12 +358,12 @@ def test_metrics_of_your_own():
     assert tp - 2 * (found.n_positive - tp) >= found.lower["gain"] >= 50
 
 
-def test_a_million_rows():
-    y, s = drawn(9, 2 * 10**6, prevalence=0.1, power=3.0)
-    m = 10**6
+@pytest.mark.parametrize(("m", "room"), [(200_000, 0.02), slow(10**6, 0.01)])
+def test_many_rows(m, room):
+    y, s = drawn(9, 2 * m, prevalence=0.1, power=3.0)
     found = guarantee(y[:m], s[:m], s[m:], {"precision": 0.9})
     precision = y[m:][found.labels].mean()
-    assert 0.9 <= precision < 0.91  # with many labels, little is left on the table
+    assert 0.9 <= precision < 0.9 + room  # with many labels, little is left
 
 
 # --- refusals ------------------------------------------------------------------------

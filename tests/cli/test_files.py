@@ -9,11 +9,12 @@ import os
 import stat
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 import bestcut
 from cli.run import PROBABILITIES, SCORES, call, complaint, shell
 from files.csv_tables import any_size_of_pieces, csv_text, written  # noqa: F401
+from groups import slow
 
 pl = pytest.importorskip("polars")
 
@@ -75,42 +76,52 @@ def test_the_name_of_the_column_is_quoted_if_it_must_be(tmp_path):
 
 
 @pytest.mark.usefixtures("any_size_of_pieces")
-@settings(
-    max_examples=100,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(written())
-def test_any_table_keeps_its_cells_and_its_bytes(case):
-    table, p, text, separator = case
-    kind = "csv" if separator == "," else "tsv"
-    run = call(
-        *["decide", "-", "--format", kind, "--proba", "the p", "--name", "a new one"],
-        stdin=text.encode(),
-    )
-    if text.startswith("\ufeff"):  # a mark of the encoding, not of the first cell
-        table[0][0] = table[0][0].removeprefix("\ufeff")
-    assert run.exit_code == 0, run.stderr
-    result = run.stdout_bytes.decode()
-    found = list(
-        csv.reader(
-            io.StringIO(result.removeprefix("\ufeff"), newline=""), delimiter=separator
+@pytest.mark.parametrize("examples", [30, slow(200)])
+def test_any_table_keeps_its_cells_and_its_bytes(examples):
+    @settings(max_examples=examples, deadline=None)
+    @given(written())
+    def check(case):
+        table, p, text, separator = case
+        kind = "csv" if separator == "," else "tsv"
+        run = call(
+            *[
+                "decide",
+                "-",
+                "--format",
+                kind,
+                "--proba",
+                "the p",
+                "--name",
+                "a new one",
+            ],
+            stdin=text.encode(),
         )
-    )
-    marks = bestcut.decide([float(x) for x in p], "f1").labels.astype(int)
-    column = ["a new one", *map(str, marks)]
-    assert found == [[*row, x] for row, x in zip(table, column, strict=True)]
-    # Take the new cells out again: the bytes are back.
-    again = csv_text(run.stdout_bytes, separator)
-    added = (separator + column[0]).encode()
-    data = again.head_with("x").replace(added + (separator + "x").encode(), b"")
-    for records in again:
-        start = 0
-        for end in records.ends.tolist():
-            data += records.data[start : end - 2]  # a separator and a digit
-            start = end
-        data += records.data[start:]
-    assert data.decode() == text
+        if text.startswith("\ufeff"):  # a mark of the encoding, not of the first cell
+            table[0][0] = table[0][0].removeprefix("\ufeff")
+        assert run.exit_code == 0, run.stderr
+        result = run.stdout_bytes.decode()
+        found = list(
+            csv.reader(
+                io.StringIO(result.removeprefix("\ufeff"), newline=""),
+                delimiter=separator,
+            )
+        )
+        marks = bestcut.decide([float(x) for x in p], "f1").labels.astype(int)
+        column = ["a new one", *map(str, marks)]
+        assert found == [[*row, x] for row, x in zip(table, column, strict=True)]
+        # Take the new cells out again: the bytes are back.
+        again = csv_text(run.stdout_bytes, separator)
+        added = (separator + column[0]).encode()
+        data = again.head_with("x").replace(added + (separator + "x").encode(), b"")
+        for records in again:
+            start = 0
+            for end in records.ends.tolist():
+                data += records.data[start : end - 2]  # a separator and a digit
+                start = end
+            data += records.data[start:]
+        assert data.decode() == text
+
+    check()
 
 
 # --- formats --------------------------------------------------------------------------

@@ -186,12 +186,7 @@ def test_values_that_cannot_be_joined_are_refused(pairs, tmp_path, cell, message
 @pytest.mark.parametrize(
     "options", [[], ["--group-by", "query"], ["--goal", "reach=0.5"]], ids=str
 )
-@pytest.mark.parametrize("large", [False, True])
-def test_the_summary_alone_is_what_is_said_beside_rows(
-    folder, monkeypatch, options, large
-):
-    if large:
-        monkeypatch.setattr("bestcut.cli._decide.LARGE", -1)
+def test_the_summary_alone_is_what_is_said_beside_rows(folder, options):
     line = ["decide", "scores.csv", "--proba", "p", *options]
     beside = call(*line)
     alone = call(*line, "--summary-only")

@@ -69,12 +69,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("large", [False, True], ids=["held", "streamed"])
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_bad_file_is_refused_with_place_and_cure(tmp_path, monkeypatch, case, large):
+def test_a_bad_file_is_refused_with_place_and_cure(tmp_path, monkeypatch, case):
     data, message = REFUSED[case]
-    if large:
-        monkeypatch.setattr("bestcut.cli._decide.LARGE", -1)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.csv").write_bytes(data)
     line = complaint(call("decide", "x.csv", "--proba", "p", "-o", "out.csv"))

@@ -72,7 +72,7 @@ def test_a_display_draws_where_it_is_told_and_in_grey(name):
 
 
 @one_in(
-    2,
+    3,
     "name, table",
     list(DRAW),
     [np.empty((2, 0)), [[0.3]], [[0.3], [0.6]], [[0.0] * 4] * 2, [[1.0, 1.0]] * 3],

@@ -233,6 +233,24 @@ def test_columns_that_cannot_be_used_are_refused_at_once(engine, evaluations, de
     assert len(seen) == 0
 
 
+def test_what_only_a_decision_in_memory_has_is_refused_by_name(engine):
+    message = (
+        "`at_least` is not there for the data of an engine; `bestcut.decide` has it, "
+        "for rows in memory. Decide with it for a random sample of the rows, which "
+        "fits there; all rows that reach the `threshold` of this decision are to be "
+        "positive."
+    )
+    with pytest.raises(TypeError) as caught:
+        engine.decide(frame([[0.5]]), "p", "recall", at_least={"precision": 0.6})
+    assert str(caught.value) == message
+    with pytest.raises(TypeError, match=r"`goal` is not there .* some groups at"):
+        engine.decide_each(frame([[0.5]]), "p", "id", goal=bestcut.goals.Quantile(0.3))
+    with pytest.raises(TypeError, match=r"`groups` is not there .* name it as `by`"):
+        engine.decide_each(frame([[0.5]]), "p", groups="id")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'at_lest'"):
+        engine.decide(frame([[0.5]]), "p", at_lest={"precision": 0.6})
+
+
 def test_wrong_shapes_are_refused(engine):
     import dask.array as da
 

@@ -150,14 +150,13 @@ def test_the_bytes_that_travelled_are_reported(engine, frame):
 
 
 def test_a_window_of_many_intervals_is_searched_whole(engine, frame):
-    from bestcut.distributed._passes import Gather
     from bestcut.summary import Window
 
     low = np.arange(50) / 64
     window = Window(low, low + 1 / 256)
     p = np.linspace(0, 1, 1025)
     rows = frame([p]).withColumnRenamed("p", "score")
-    kept = [r.score for r in rows.where(engine._within(Gather(window))).collect()]
+    kept = [r.score for r in rows.where(engine._within(window)).collect()]
     assert set(window.select(p)) <= set(kept) < set(p)
 
 
@@ -210,6 +209,24 @@ def test_columns_that_cannot_be_used_are_refused_at_once(
     with pytest.raises(TypeError, match="must be a Spark DataFrame; got list"):
         call([0.5], "p", *by)
     assert len(seen) == 0
+
+
+def test_what_only_a_decision_in_memory_has_is_refused_by_name(engine, frame):
+    message = (
+        "`at_least` is not there for the data of an engine; `bestcut.decide` has it, "
+        "for rows in memory. Decide with it for a random sample of the rows, which "
+        "fits there; all rows that reach the `threshold` of this decision are to be "
+        "positive."
+    )
+    with pytest.raises(TypeError) as caught:
+        engine.decide(frame([[0.5]]), "p", "recall", at_least={"precision": 0.6})
+    assert str(caught.value) == message
+    with pytest.raises(TypeError, match=r"`goal` is not there .* some groups at"):
+        engine.decide_each(frame([[0.5]]), "p", "id", goal=bestcut.goals.Quantile(0.3))
+    with pytest.raises(TypeError, match=r"`groups` is not there .* name it as `by`"):
+        engine.decide_each(frame([[0.5]]), "p", groups="id")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'at_lest'"):
+        engine.decide(frame([[0.5]]), "p", at_lest={"precision": 0.6})
 
 
 def test_a_metric_that_cannot_be_ranked_is_refused(engine, frame):

@@ -26,7 +26,7 @@ SOME = [
     "start/which-function.html",
     "guides/metrics.html",
     "guides/command.html",
-    "how-it-works/bounds.html",
+    "how-it-works/lemmas.html",
     "evidence/benchmarks.html",
     "evidence/classes.html",
     "gallery/index.html",
@@ -148,6 +148,14 @@ SEARCHED = {
     "threshold moving": ("Coming from", "Glossary"),
     "FAQ": ("Questions that people ask",),
     "glossary": ("Glossary",),
+    "cost per transaction": ("Which function",),
+    "drift": ("Which function",),
+    "fairness": ("Which function",),
+    "larger than memory": ("Any size",),
+    "monitoring": ("Monitor",),
+    "online prediction": ("Which function", "scikit-learn"),
+    "precision floor": ("Certify", "Which function"),
+    "two groups": ("Many small decisions",),
 }
 
 

@@ -149,6 +149,12 @@ def test_search_knows_the_names():
     assert "score_distribut" in index["terms"] or "score_distribution" in index["terms"]
 
 
+def test_formulas_are_typeset():
+    text = (SITE / "how-it-works" / "lemmas.html").read_text(encoding="utf-8")
+    assert text.count("<math") > 800
+    assert not re.search(r"\\(?:sum|le|ge|mathrm|frac)\b", text)
+
+
 @pytest.mark.parametrize(
     ("page", "name"),
     [

@@ -9,6 +9,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bestcut.estimators import ExpectedMetricClassifier, PluginThresholdClassifier
+from groups import one_in
 
 INNER = LogisticRegression()
 
@@ -127,8 +128,7 @@ def told(estimator):
     return Told(**estimator.get_params(deep=False))
 
 
-@pytest.mark.parametrize("estimator", [one for one, _ in ESTIMATORS], ids=str)
-@pytest.mark.parametrize("check", UNTOLD)
+@one_in(2, "estimator, check", {str(one): one for one, _ in ESTIMATORS}, list(UNTOLD))
 def test_a_check_passes_once_the_positive_class_is_given(estimator, check):
     if check == "check_fit2d_1feature" and estimator.get_params()["cv"] == 2:
         pytest.skip("ten rows are too few to calibrate inside the folds")

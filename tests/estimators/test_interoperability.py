@@ -269,7 +269,7 @@ def test_grid_search_over_metric_and_inner_parameters(make):
             "estimator__var_smoothing": [1e-9, 1.0],
         },
         scoring="accuracy",
-        cv=3,
+        cv=2,
         error_score="raise",
     ).fit(X, Y)
     assert len(search.cv_results_["params"]) == 8

@@ -23,6 +23,7 @@ import bestcut
 from bestcut.estimators import PluginThresholdClassifier
 from bestcut.metrics import FBeta, from_counts
 from estimators.known import KnownModel, X, Y
+from groups import one_in
 
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 METRICS = ["f1", "mcc", "balanced_accuracy", "jaccard", "squared_count_error"]
@@ -273,8 +274,7 @@ def grid(scores):
     return np.append(distinct, distinct[-1] + 1)
 
 
-@pytest.mark.parametrize("name", SCORERS)
-@pytest.mark.parametrize("inner", [GaussianNB(), TREE], ids=["smooth", "tied"])
+@one_in(2, "name, inner", list(SCORERS), {"smooth": GaussianNB(), "tied": TREE})
 def test_agrees_with_scikit_learn_on_one_part(name, inner):
     frozen = FrozenEstimator(inner.fit(X[::2], Y[::2]))
     rows, truth = X[1::2], Y[1::2]
@@ -289,7 +289,7 @@ def test_agrees_with_scikit_learn_on_one_part(name, inner):
         assert own == pytest.approx(theirs.best_score_, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", SCORERS)
+@one_in(2, "name", list(SCORERS))
 def test_agrees_with_scikit_learn_on_a_holdout(name):
     train, test = halves()
     inner = GaussianNB().fit(X[train], Y[train])

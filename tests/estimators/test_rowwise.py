@@ -16,6 +16,7 @@ import bestcut
 from bestcut import multiclass
 from bestcut.estimators import ExpectedMetricClassifier
 from estimators.known import FLOWERS, KINDS, KnownModel, X, Y, fixed, posterior_fixed
+from groups import one_in
 
 TRAIN, TEST = slice(0, 160), slice(160, None)
 
@@ -58,16 +59,17 @@ def test_predict_compares_its_probabilities_with_its_threshold(
             np.testing.assert_array_equal(one.predict(rows) == pos_label, above)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: default(GaussianNB()),
-        lambda: default(LinearSVC(), "mcc"),
-        lambda: default(GaussianNB(), calibration=None),
-        lambda: default(GaussianNB(), at_least={"precision": 0.8}),
-    ],
+@one_in(
+    2,
+    "make, classes",
+    {
+        "as it is": lambda: default(GaussianNB()),
+        "scores": lambda: default(LinearSVC(), "mcc"),
+        "a condition": lambda: default(GaussianNB(), at_least={"precision": 0.8}),
+        "not calibrated": lambda: default(GaussianNB(), calibration=None),
+    },
+    [2, 3],
 )
-@pytest.mark.parametrize("classes", [2, 3])
 def test_labels_do_not_depend_on_how_predict_is_called(make, classes):
     model = make()
     if classes == 3 and model.at_least is not None:

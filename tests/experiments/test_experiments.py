@@ -9,6 +9,7 @@ from experiments.printed import METHODS, PAPER_METRICS, PRINTED
 from experiments.protocol import full_fit, halves_of
 
 from experiments import figure1, learn, page, tables
+from groups import slow
 
 
 @pytest.fixture(scope="module")
@@ -91,9 +92,10 @@ def test_halves_share_out_the_positives():
     assert (y[model].sum(), y[threshold].sum()) == (4, 3)
 
 
-def test_solvers_agree_with_enumeration_on_random_draws(tmp_path):
-    count = figure1.draws_cell(Session(tmp_path, tmp_path), chunk=99, size=40)
-    assert count["draws"] == 40
+@pytest.mark.parametrize("size", [15, slow(100)])
+def test_solvers_agree_with_enumeration_on_random_draws(tmp_path, size):
+    count = figure1.draws_cell(Session(tmp_path, tmp_path), chunk=99, size=size)
+    assert count["draws"] == size
     assert count["disagreements"] == 0
     assert count["not_top_k"] == 0
 

@@ -7,11 +7,12 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 import bestcut
 from bestcut.files import FileError, decide_file
 from files.csv_tables import any_size_of_pieces, csv_text, written  # noqa: F401
+from groups import slow
 
 pl = pytest.importorskip("polars", minversion="1.38")
 
@@ -160,21 +161,21 @@ def assert_same_complaint(one, other):
 
 
 @pytest.mark.usefixtures("any_size_of_pieces")
-@settings(
-    max_examples=100,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(written())
-@example(([["", "the p"], ["\ufeff", "0.1"]], ["0.1"], ",the p\n\ufeff,0.1\n", ","))
-def test_columns_are_read_as_the_csv_module_reads_them(tmp_path, case):
-    rows, _, text, separator = case
-    if text.startswith("\ufeff"):
-        return
-    file = tmp_path / "x"
-    file.write_bytes(text.encode())
-    source = open_source(str(file), "csv" if separator == "," else "tsv")
-    assert source.columns == rows[0]
-    for i, name in enumerate(rows[0]):
-        values = source.column(name, "--proba").fill_null("").to_list()
-        assert values == [row[i] for row in rows[1:]]
+@pytest.mark.parametrize("examples", [30, slow(200)])
+def test_columns_are_read_as_the_csv_module_reads_them(tmp_path, examples):
+    @settings(max_examples=examples, deadline=None)
+    @given(written())
+    @example(([["", "the p"], ["\ufeff", "0.1"]], ["0.1"], ",the p\n\ufeff,0.1\n", ","))
+    def check(case):
+        rows, _, text, separator = case
+        if text.startswith("\ufeff"):
+            return
+        file = tmp_path / "x"
+        file.write_bytes(text.encode())
+        source = open_source(str(file), "csv" if separator == "," else "tsv")
+        assert source.columns == rows[0]
+        for i, name in enumerate(rows[0]):
+            values = source.column(name, "--proba").fill_null("").to_list()
+            assert values == [row[i] for row in rows[1:]]
+
+    check()

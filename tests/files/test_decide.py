@@ -165,8 +165,8 @@ def test_a_file_that_changes_meanwhile_is_noticed(tmp_path, name, monkeypatch):
 
     source = write(table([0.5, 0.25] * 30), tmp_path / f"x.{name}")
 
-    def find_cut(*arguments, find=stream.find_cut):
-        cut = find(*arguments)
+    def find_cut(*arguments, find=stream.find_cut, **options):
+        cut = find(*arguments, **options)
         write(table([0.5, 0.25, 0.125] * 30), source)
         return cut
 
@@ -174,6 +174,15 @@ def test_a_file_that_changes_meanwhile_is_noticed(tmp_path, name, monkeypatch):
     with pytest.raises(FileError, match=r"changed while it was read\. Try again"):
         decide_file(source, tmp_path / "y.csv", y_proba="p")
     assert os.listdir(tmp_path) == [f"x.{name}"]
+
+
+def test_a_scan_that_gives_other_rows_the_second_time_is_noticed(tmp_path):
+    rng = np.random.default_rng(0)
+    scan = table([0.5] * 60).lazy()
+    scan = scan.with_columns(pl.col("p").map_batches(lambda p: p * rng.random()))
+    with pytest.raises(FileError, match=r"the scan: changed while it was read"):
+        decide_file(scan, tmp_path / "y.csv", y_proba="p")
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_bar_is_shown_when_asked_for_and_on_standard_error_only(tmp_path, capfd):

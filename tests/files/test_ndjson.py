@@ -43,6 +43,20 @@ def test_objects_may_lack_keys_and_mix_texts_with_numbers(tmp_path):
         decide_file(tmp_path / "x.ndjson", tmp_path / "y.ndjson", y_proba="p")
 
 
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 20])
+def test_blanks_around_objects_stay_where_they_are(tmp_path, count):
+    blanks = (" \t\r" * count)[:count]
+    lines = [f'{blanks}{{"p":0.5{blanks}}}{blanks}', blanks, '{"p":0.25}'] * 9
+    (tmp_path / "x.ndjson").write_bytes("\n".join(lines).encode())
+    decide_file(tmp_path / "x.ndjson", tmp_path / "y.ndjson", y_proba="p")
+    marks = iter(bestcut.decide([0.5, 0.25] * 9).labels.astype(int).tolist())
+    result = [
+        line.replace("}", f',"decision":{next(marks)}}}') if "}" in line else line
+        for line in lines
+    ]
+    assert (tmp_path / "y.ndjson").read_bytes() == "\n".join(result).encode()
+
+
 def test_lines_with_backslashes_are_not_read_twice(tmp_path, monkeypatch):
     """Python's reader takes ten times as long as polars, so it must see few lines."""
     monkeypatch.setattr("bestcut.files._ndjson.json.loads", None)

@@ -6,7 +6,7 @@ import pytest
 import bestcut
 from bestcut.goals import Mean, ProbAtLeast, Quantile
 from bestcut.metrics import LinearUtility, from_counts, from_rates
-from groups import one_in
+from groups import one_in, slow
 
 
 def top(p, k):
@@ -95,11 +95,12 @@ def goals_for(distributions):
     ]
 
 
+@pytest.mark.parametrize("n", [40, slow(60)])
 @one_in(2, "name", BRUTE.keys())
-def test_goals_find_the_best_of_all_cuts(name):
+def test_goals_find_the_best_of_all_cuts(name, n):
     metric = BRUTE[name]
     rng = np.random.default_rng(len(name))
-    for p in (rng.beta(0.5, 2, size=60), np.round(rng.random(40), 1)):
+    for p in (rng.beta(0.5, 2, size=n), np.round(rng.random(2 * n // 3), 1)):
         cuts = range(p.size + 1)
         distributions = [bestcut.score_distribution(p, top(p, k), metric) for k in cuts]
         for goal in goals_for(distributions):

@@ -9,7 +9,7 @@ from bestcut.goals import ProbAtLeast, Quantile
 from bestcut.goals._search import GoalSearch
 from bestcut.metrics import LinearUtility, from_counts, get
 from bestcut.scores._utility import Atoms
-from groups import one_in
+from groups import one_in, slow
 from helpers import descending
 
 
@@ -68,11 +68,11 @@ def goals_around(metric, eta, k):
     return [*map(ProbAtLeast, spots), *map(Quantile, (0.01, 0.05, 0.5, 0.95))]
 
 
+@pytest.mark.parametrize("n", [120, slow(180)])
 @one_in(5, "kind, name", list(KINDS), list(METRICS))
-def test_no_allowed_cut_is_better_by_more_than_the_gap(kind, name):
+def test_no_allowed_cut_is_better_by_more_than_the_gap(kind, name, n):
     metric = METRICS[name]
     rng = np.random.default_rng([len(kind), len(name)])
-    n = 180
     eta = descending(KINDS[kind](rng, n))
     laws = [utility_law(metric, eta[:k], eta[k:]) for k in range(n + 1)]
     start = bestcut.decide(eta, metric).n_positive
@@ -88,14 +88,15 @@ def test_no_allowed_cut_is_better_by_more_than_the_gap(kind, name):
                 assert_no_better(found, goal, metric, laws[i])
 
 
+@pytest.mark.parametrize("n", [160, slow(300)])
 @pytest.mark.parametrize("name", ["f1", "gmean", "count error"])
-def test_the_gap_holds_from_any_first_cut(name):
-    eta = descending(np.random.default_rng(3).beta(0.5, 2, 300))
+def test_the_gap_holds_from_any_first_cut(name, n):
+    eta = descending(np.random.default_rng(3).beta(0.5, 2, n))
     metric = METRICS[name]
-    laws = [utility_law(metric, eta[:k], eta[k:]) for k in range(301)]
-    for goal in goals_around(metric, eta, 90):
-        for first in (0, 64, 299, 300):
-            found = GoalSearch(goal, eta, metric, np.ones(301, bool)).run(first)
+    laws = [utility_law(metric, eta[:k], eta[k:]) for k in range(n + 1)]
+    for goal in goals_around(metric, eta, 3 * n // 10):
+        for first in (0, 64, n - 1, n):
+            found = GoalSearch(goal, eta, metric, np.ones(n + 1, bool)).run(first)
             for law in laws:
                 assert_no_better(found, goal, metric, law)
 

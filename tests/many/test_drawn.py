@@ -149,6 +149,21 @@ def test_draws_that_agree_give_the_answers_of_known_probabilities(
         assert laws[0].quantile_error(q) == pytest.approx(0.0, abs=ATOL)
 
 
+def test_the_error_of_a_quantile_where_each_draw_is_sure_of_the_labels():
+    sure = UncertainProbabilities([[1.0], [0.0]])  # the accuracy of 1 is 1, or 0
+    law = multilabel.score_distribution(
+        [sure, sure], [[True, True]], "accuracy", average="macro", shared_draws=False
+    )
+    # The chance of a mean accuracy of 0 in the draws of one column: 0 and 1/2, with a
+    # standard error of 1/4. The levels 0.1 and 0.3 are those of 0 and 1/2.
+    level_error = np.sqrt(2) / 4
+    assert law.quantile_error(0.2) == pytest.approx(level_error / 0.1 / 4, rel=1e-3)
+    both = UncertainProbabilities([[1.0, 1.0], [0.0, 0.0]])
+    groups = bestcut.decide_each(both, "accuracy", groups=[0, 1]).distribution()
+    # Chances of 0 and 1, with a standard error of 1/2; levels 0.2 and 0.6 of 0 and 1.
+    assert groups.quantile_error(0.4) == pytest.approx(0.5 / 0.2 / 2, rel=1e-3)
+
+
 @pytest.mark.slow
 def test_doubt_averages_out_only_with_a_map_for_each_column():
     # One map that is wrong by a factor, for six equal columns.
@@ -303,7 +318,7 @@ def test_no_rows_at_all(average):
     np.testing.assert_array_equal(decision.each, known.each)
     if average == "samples":
         with pytest.raises(
-            ValueError, match="must not be empty, for there is nothing to average over"
+            ValueError, match="must not be empty: there is nothing to average over"
         ):
             multilabel.expected_score(none, decision.labels, average=average)
 

@@ -392,7 +392,7 @@ def test_predictions_must_fit(call):
         function(P, [[0, 1, 0], [0, 0, 0.5]])
     for average, shape in (("samples", (0, 3)), ("macro", (3, 0))):
         with pytest.raises(
-            ValueError, match="must not be empty, for there is nothing to average over"
+            ValueError, match="must not be empty: there is nothing to average over"
         ):
             function(np.zeros(shape), np.zeros(shape), average=average)
 

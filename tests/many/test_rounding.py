@@ -8,8 +8,8 @@ import pytest
 
 import bestcut
 from bestcut._types import EPS
+from bestcut.counts import count_laws
 from bestcut.many._counts import (
-    count_laws,
     of_nobody,
     running_laws,
     running_laws_backwards,

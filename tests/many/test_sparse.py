@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 import bestcut
-from bestcut.metrics import MCC, BalancedAccuracy, FBeta
+from bestcut.metrics import MCC, BalancedAccuracy, FBeta, from_counts
 from helpers import NAMES
 from many.known import COST, SMOOTH, STEPS, assert_as_decide, title
 
@@ -52,6 +52,18 @@ def assert_as_dense_rows(matrix, metric, **options):
 @pytest.mark.parametrize("axis", [0, 1])
 def test_rows_are_decided_as_if_they_were_dense(metric, axis):
     assert_as_dense_rows(some_matrix(np.random.default_rng(0)), metric, axis=axis)
+
+
+@pytest.mark.parametrize(("n", "scope"), [(20, "predictions"), (300, "cuts")])
+def test_absent_labels_count_for_what_a_gap_is_proved_for(n, scope):
+    def stubborn(tp, fp, fn, tn):  # which cannot be followed, nor seen at every cell
+        return np.interp(tp / (tp + fp + fn + 1.0), [0, 1], [0, 1])
+
+    metric = from_counts(stubborn, "stubborn", smooth=True)
+    p = np.zeros((2, n))
+    p[:, :6] = np.random.default_rng(0).random((2, 6))
+    for matrix in (p, sparse.csr_array(p)):
+        assert bestcut.decide_each(matrix, metric).gap_scope == scope
 
 
 @pytest.mark.parametrize("metric", ["f1", "mcc", "gmean", STEPS])

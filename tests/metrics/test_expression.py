@@ -177,6 +177,8 @@ def test_the_optimum_of_a_formula_is_that_of_the_metric():
         ("1e400", "too large"),
         ("1e299 * 1e299 * tp", "holds .1e299 . 1e299., which is not a finite number"),
         ("1e-299 * 1e-299 * tp", "too large or too small"),
+        ("1e155 * tp", "too large or too small"),  # of which the square is, too
+        ("1e-155 * tp", "too large or too small"),
         ("9" * 1001, "may have at most 1000 characters; this one has 1001"),
         ("(" * 400 + "tp" + ")" * 400, "is not understood"),
         ("-" * 300 + "tp", "nested too deeply|is not understood"),
@@ -190,6 +192,11 @@ def test_anything_else_is_refused(text, message):
         from_expression(text)
     assert len(str(caught.value)) < 400
     assert "\n" not in str(caught.value)
+
+
+def test_coefficients_whose_squares_are_finite_are_taken():
+    metric = from_expression("9e149*tp - 2e-150*fp")
+    assert (metric.tp, metric.fp) == (9e149, -2e-150)
 
 
 def test_only_text_is_a_formula():

@@ -10,6 +10,7 @@ pytest.importorskip("vl_convert")
 import bestcut
 from bestcut.metrics import LinearUtility
 from bestcut.report import _truth, _words, compute_report, make_report
+from groups import one_in
 from report.test_report import HOSTILE, LARGE, Page, flagged
 
 P = np.random.default_rng(0).beta(0.4, 2, 80)
@@ -57,15 +58,15 @@ def test_precision_of_draws_is_that_of_the_library():
 
 
 def test_a_line_between_the_cuts_is_as_near_as_is_said():
-    report = make_report(LARGE, "f1", others=["mcc", "accuracy"], worth=EURO)
-    for one in (*report.scores, *report.beside):
-        curve = bestcut.decide(LARGE, one.metric).curve
+    for metric in ("f1", "mcc", "accuracy", EURO):
+        report = make_report(LARGE, metric, others=[])
+        one = report.scores[0]
+        curve = bestcut.decide(LARGE, metric).curve
         k, sizes = curve.n_positive, report.cuts.n_positive
         line = np.interp(k, sizes, one.mean)
         away = np.abs(line - curve.expected_score)
         assert away.max() <= one.apart + one.error + curve.error
-    said = f"is then off by at most {report.scores[0].apart:.1g}."
-    assert said in report.html()
+        assert f"is then off by at most {one.apart:.1g}." in report.html()
 
 
 def test_the_worth_is_on_the_page():
@@ -96,8 +97,7 @@ CONDITIONS = {
 }
 
 
-@pytest.mark.parametrize("given", CONDITIONS.values(), ids=CONDITIONS)
-@pytest.mark.parametrize("drawn", [False, True], ids=["known", "drawn"])
+@one_in(2, "given, drawn", CONDITIONS, {"known": False, "drawn": True})
 def test_the_best_cuts_are_those_of_decide(given, drawn):
     p = P[:40]
     if drawn:

@@ -40,3 +40,35 @@ def test_the_parts_of_the_variance_add_up_to_that_of_all_draws(metric):
     assert law.std**2 == pytest.approx(np.mean(stds**2) + np.var(means), rel=1e-9)
     mean = bestcut.expected_score(TABLE.mean(axis=0), LABELS, metric)
     assert law.at_mean().mean == pytest.approx(mean, rel=1e-12)
+
+
+# Draws that lie far apart, close together, and alike, in a large batch.
+SCALES = {
+    "far": np.linspace(0.05, 1.0, 9),
+    "close": np.linspace(0.9, 0.91, 9),
+    "two": np.array([0.3, 0.9]),
+    "rare": np.linspace(1e-5, 1.0, 5),
+    "alike": np.full(3, 0.7),
+}
+
+
+@pytest.mark.parametrize("scales", SCALES)
+@pytest.mark.parametrize("metric", ["f1", "mcc", "false_negative_rate"])
+def test_quantiles_of_many_instances_are_those_of_the_mean_of_all_laws(metric, scales):
+    p = np.random.default_rng(0).beta(0.5, 3, 8_000)
+    table = p * SCALES[scales][:, None]
+    labels = p > 0.3
+    score = bestcut.score_distribution(UncertainProbabilities(table), labels, metric)
+    each = [bestcut.score_distribution(row, labels, metric) for row in table]
+
+    def chance(x):  # of at least x, and of more
+        reaching = np.mean([one._utility.reaching(x) for one in each])
+        return reaching, np.mean([one._utility.exceeding(x) for one in each])
+
+    for q in (0.001, 0.05, 0.6, 0.95):
+        found = score.ppf(q) * score.metric.sign
+        reaching, exceeding = chance(found)
+        level = q if score.metric.greater_is_better else 1.0 - q
+        assert exceeding <= 1.0 - level + 1e-11
+        assert reaching >= 1.0 - level - 1e-11
+        assert score.prob_at_least(score.ppf(q)) == pytest.approx(reaching, abs=1e-11)

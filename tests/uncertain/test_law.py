@@ -7,6 +7,7 @@ from hypothesis.extra.numpy import arrays
 
 from bestcut.counts import ROOM, poisson_binomial
 from bestcut.uncertain import (
+    AlignedLaws,
     DrawnLaw,
     DrawnSide,
     ListedDraws,
@@ -18,6 +19,7 @@ from bestcut.uncertain import (
     nothing,
     with_instances,
 )
+from bestcut.uncertain._law import laws_of_many
 
 PROBABILITIES = st.floats(0.0, 1.0) | st.sampled_from([0.0, 1.0, 0.5, 1e-12, 1 - 1e-12])
 # A row for each instance, a column for each draw.
@@ -91,8 +93,44 @@ def test_laws_from_sums_of_features(n):
     table = rng.random((n, 4)) ** np.array([0.5, 1.0, 2.0, 4.0])
     draws = ListedDraws(table)
     sums = draws.part_sums(np.array([0, n]))[0][:ROOM, 0]
-    assert_laws(laws_from_sums(n, sums), table, atol=1e-12)
+    assert_laws(laws_from_sums(n, sums).in_one_window(), table, atol=1e-12)
     assert_laws(DrawnSide(draws).law, table, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [33, 129, 600, 2000])
+def test_laws_of_many_instances(n):
+    rng = np.random.default_rng(n)
+    table = rng.random((n, 5)) ** np.array([0.02, 0.5, 1.0, 4.0, 50.0])
+    assert_laws(laws_of_many(table), table, atol=1e-13)
+    assert_laws(laws_of_many(np.zeros((n, 2))), np.zeros((n, 2)))
+    assert_laws(laws_of_many(np.ones((n, 2))), np.ones((n, 2)))
+    assert_laws(laws_of([(table, np.ones(n))], 5), table, atol=1e-13)
+
+
+def test_windows_of_their_own_hold_the_same_laws():
+    rng = np.random.default_rng(0)
+    table = rng.random((900, 6)) ** np.array([0.01, 0.3, 1.0, 3.0, 30.0, 300.0])
+    table[:, 5] *= 1e-3
+    side = DrawnSide(ListedDraws(table))
+    one, own = side.law, AlignedLaws.of(side.law)
+    assert side.laws.pmf.shape[1] < one.pmf.shape[0] / 2
+    for laws in (side.laws, own, AlignedLaws.of(own.in_one_window())):
+        assert_laws(laws.in_one_window(), table, atol=1e-12)
+        for b in range(6):
+            assert_laws(in_one(laws.in_draw(b)), table[:, [b]], atol=1e-12)
+        assert laws.start.min() >= 0
+        assert int(laws.start.max()) + laws.pmf.shape[1] <= 901
+        marginal = laws.marginal()
+        here = one.start - marginal.start + np.arange(one.pmf.shape[0])
+        np.testing.assert_allclose(marginal.pmf[here], one.pmf.mean(axis=1), atol=1e-15)
+    some = AlignedLaws.joined(
+        [(np.array(draws), own.only(draws)) for draws in ([5, 0, 2], [1, 3, 4])]
+    )
+    assert_laws(some.in_one_window(), table, atol=1e-12)
+
+
+def in_one(law):
+    return DrawnLaw(law.start, law.pmf[:, None])
 
 
 def test_draws_of_which_only_some_vary_much():

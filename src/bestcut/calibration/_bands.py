@@ -3,7 +3,7 @@
 The rows with labels and the new ones are taken together, and sets that hold the highest
 scores are looked at as urns (`_urn.py`). Which sets is decided by the pooled scores
 alone: seen from there, which rows have labels is chance. Lemma 15 in
-docs/how-it-works/bounds.md.
+docs/how-it-works/lemmas.md.
 """
 
 from __future__ import annotations

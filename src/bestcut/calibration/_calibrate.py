@@ -24,6 +24,7 @@ from bestcut._validation import (
     check_whole_number,
 )
 from bestcut.calibration._chance import SELDOM, chance_of_outside, positives_above
+from bestcut.calibration._places import places_among
 from bestcut.calibration._posterior import (
     MOST_KNOTS,
     cells_of,
@@ -190,8 +191,8 @@ class Calibration:
 
     def _silently(self, new_scores: Any) -> UncertainProbabilities:
         """Return the probabilities of new scores, wherever these are."""
-        u = self._coordinates(new_scores)
-        place = np.interp(u, self._knots, np.arange(self._knots.size, dtype=np.float64))
+        scores = check_finite_scores(new_scores, name="scores")
+        place = places_among(self._knots, scores, lambda s: _coordinate(s, self._kind))
         return mapped(place, np.ascontiguousarray(self._values.T))
 
     def _coordinates(self, scores: Any) -> FloatArray:
@@ -237,6 +238,8 @@ class Calibration:
 
     def table(self) -> Any:
         """Return the mean of the maps as a table, for SQL and other languages.
+
+        .. versionadded:: 0.3
 
         Returns
         -------
@@ -360,6 +363,8 @@ class Calibration:
     def from_dict(cls, data: Mapping[str, Any]) -> Calibration:
         """Return the calibration of which `to_dict` made plain Python.
 
+        .. versionadded:: 0.3
+
         Parameters
         ----------
         data : mapping
@@ -453,6 +458,8 @@ def calibrate(
     progress : bool or callable, optional
         Whether to show on standard error how far the computation is; or what to call,
         as ``progress(done, total)``.
+
+        .. versionadded:: 0.3
 
     Returns
     -------
@@ -633,3 +640,15 @@ def _is_possible(knots: FloatArray, values: FloatArray, kind: int) -> bool:
         and np.all((values >= 0.0) & (values <= 1.0))
         and np.all(values[:, 1:] >= values[:, :-1])
     )
+
+
+def quietly_calibrated(
+    calibration: Calibration, scores: FloatArray
+) -> UncertainProbabilities:
+    """Return the probabilities of new scores without a warning, wherever these are."""
+    return calibration._silently(scores)
+
+
+def count_outside(calibration: Calibration, scores: FloatArray, n_checks: int) -> int:
+    """Return how many scores are outside the labelled ones; 0 if by chance."""
+    return calibration._outside(scores, n_checks)

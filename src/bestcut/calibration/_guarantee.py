@@ -110,6 +110,8 @@ class Guarantee(Result):
     def realised(self, y_true: Any) -> dict[str, float]:
         """Return what the set scored, once the labels of the new rows are known.
 
+        .. versionadded:: 0.3
+
         Parameters
         ----------
         y_true : array-like of shape (n,)
@@ -256,7 +258,7 @@ def guarantee(
     1.4 times as large as the one before. In these sets, hypergeometric prediction
     limits at a share of the risk bound the number of positives among the new rows; the
     bounds for all other sets follow. Nothing is simulated, and the result does not
-    depend on the order of the rows. Lemmas 14 and 15 in docs/how-it-works/bounds.md
+    depend on the order of the rows. Lemmas 14 and 15 in docs/how-it-works/lemmas.md
     have the proof.
 
     With few labels nothing can be certified: precision 0.9 with probability 0.95 needs

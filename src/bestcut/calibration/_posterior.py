@@ -32,6 +32,8 @@ _RISES = np.array([2.0, 4.0, 8.0, 16.0, 32.0])  # of the process, in log-odds
 _RISE_POWER = 4.0  # prior odds of settings are rises to this power
 _TOP = 4.0  # how near the ends the spline's prior half labels are, as a power of ranks
 _SHAPES = np.array([1.0, 3.0, 10.0, 30.0, 100.0])  # about how many jumps
+_TOGETHER = 16  # steps of the process whose laws are made at once
+_BLOCK = 16  # states that are summed first; a lattice has some whole blocks
 _FEW = 100.0  # labels of a class, up to which a third of the draws are the spline's
 
 
@@ -255,7 +257,8 @@ class _Chains:
     def filtered(
         cls, cells: Cells, settings: FloatArray, prior: FloatArray, states: FloatArray
     ) -> _Chains:
-        gaps = _gaps(cells)[settings[:, 0].astype(np.intp)]
+        kind, shape, rise = settings.T
+        gaps = _gaps(cells)[kind.astype(np.intp)].T
         size, width = states.size, float(states[1] - states[0])
         fit = cells.positive[:, None] * states
         fit -= cells.count[:, None] * np.logaddexp(0.0, states)
@@ -264,27 +267,29 @@ class _Chains:
         p = sigmoid(states)
         weight = np.tile((p * (1.0 - p)) ** 0.05, (settings.shape[0], 1))
         weight /= weight.sum(axis=1, keepdims=True)
-        evidence = prior + best.sum()
-        steps, weights = [], []
+        steps: list[FloatArray] = []
+        weights, totals = [], []
         for c in range(cells.u.size):
             if c > 0:
-                step = _rise_law(
-                    settings[:, 1] * gaps[:, c - 1],
-                    settings[:, 2] / settings[:, 1] / width,
-                    size,
-                )
-                steps.append(step)
-                product = np.fft.rfft(weight, 2 * size) * np.fft.rfft(step, 2 * size)
+                at = (c - 1) % _TOGETHER
+                if at == 0:
+                    some = shape * gaps[c - 1 : c - 1 + _TOGETHER]
+                    laws = _rise_laws(some, rise / shape / width, size)
+                    transforms = np.fft.rfft(laws, 2 * size)
+                    steps.extend(laws)
+                product = np.fft.rfft(weight, 2 * size)
+                product *= transforms[at]
                 weight = np.fft.irfft(product, 2 * size)[:, :size]
                 # What is left of the transforms' rounding is no probability.
-                least = 1e-14 * weight.max(axis=1, keepdims=True)
-                weight[weight < least] = 0.0
+                weight[weight < 1e-14 * weight.max(axis=1, keepdims=True)] = 0.0
             weight = weight * likelihood[c]
             total = weight.sum(axis=1, keepdims=True)
-            lost = total <= 0.0
-            evidence = evidence + np.log(np.where(lost, 1e-300, total))[:, 0]
-            weight = np.where(lost, 1.0 / size, weight / np.where(lost, 1.0, total))
+            if (lost := total[:, 0] <= 0.0).any():
+                weight[lost], total[lost] = 1.0 / size, 1.0
+            weight /= total
             weights.append(weight)
+            totals.append(np.where(lost, 1e-300, total[:, 0]))
+        evidence = prior + best.sum() + np.log(totals).sum(axis=0)
         return cls(states, steps, weights, evidence)
 
     def sampled(
@@ -298,20 +303,33 @@ class _Chains:
         of = _systematic(rng, shares, n_draws)
         cells, size = len(self.weights), self.states.size
         path = np.empty((n_draws, cells), dtype=np.intp)
-        every = np.arange(size)
+        # Laws of rises backwards, and then zeros: a window ends with no rise at all.
+        falls = np.zeros((shares.size, 2 * size - 1))
+        windows = np.lib.stride_tricks.sliding_window_view(falls, size, axis=1)
         weight = self.weights[-1][of]
         for c in range(cells - 1, -1, -1):
-            passed = np.cumsum(weight, axis=1)
-            target = (1.0 - rng.random(n_draws)) * passed[:, -1]
-            state = np.minimum((passed < target[:, None]).sum(axis=1), size - 1)
+            state = _picked(weight, 1.0 - rng.random(n_draws))
             path[:, c] = state
             done = cells - 1 - c
             advance(n_draws * (done + 1) // cells - n_draws * done // cells)
             if c > 0:
-                ahead = state[:, None] - every
-                step = self.steps[c - 1][of[:, None], np.maximum(ahead, 0)]
-                weight = self.weights[c - 1][of] * np.where(ahead >= 0, step, 0.0)
+                falls[:, :size] = self.steps[c - 1][:, ::-1]
+                weight = windows[of, size - 1 - state]
+                weight *= self.weights[c - 1][of]
         return np.asarray(self.states[path])
+
+
+def _picked(weight: FloatArray, level: FloatArray) -> IndexArray:
+    """Return where the running sum of each row reaches `level` (above 0) of it all."""
+    every = np.arange(weight.shape[0])
+    blocks = weight.reshape(every.size, -1, _BLOCK)
+    passed = np.cumsum(blocks @ np.ones(_BLOCK), axis=1)
+    target = level * passed[:, -1]
+    block = (passed >= target[:, None]).argmax(axis=1)
+    before = np.where(block > 0, passed[every, block - 1], 0.0)
+    inside = np.cumsum(blocks[every, block], axis=1)
+    left = np.minimum(target - before, inside[:, -1])  # sums are rounded
+    return np.asarray(_BLOCK * block + (inside >= left[:, None]).argmax(axis=1))
 
 
 def _gaps(cells: Cells) -> FloatArray:
@@ -322,15 +340,17 @@ def _gaps(cells: Cells) -> FloatArray:
     return np.asarray(both / np.maximum(both.sum(axis=1, keepdims=True), 1e-300))
 
 
-def _rise_law(shape: FloatArray, scale: FloatArray, size: int) -> FloatArray:
-    """Return the negative binomial law of rises 0, 1, ...: gamma's on a lattice."""
-    shape = np.maximum(shape, 1e-12)[:, None]
-    none = -np.log1p(scale)[:, None]
+def _rise_laws(shape: FloatArray, scale: FloatArray, size: int) -> FloatArray:
+    """Return the negative binomial laws of rises 0, 1, ...: gamma's on a lattice.
+
+    `shape` has a row for each step and, as `scale`, a column for each setting.
+    """
     k = np.arange(size - 1)
-    more = np.log((k + shape) / (k + 1.0)) + np.log(scale)[:, None] + none
-    start = shape * none
-    logs = np.concatenate([start, start + np.cumsum(more, axis=1)], axis=1)
-    return np.asarray(np.exp(logs))
+    laws = np.empty((*shape.shape, size))
+    laws[..., 0] = np.exp(-shape * np.log1p(scale))
+    np.add(k, np.maximum(shape, 1e-12)[..., None], out=laws[..., 1:])
+    laws[..., 1:] *= (scale / (1.0 + scale))[:, None] / (k + 1.0)
+    return np.asarray(np.multiply.accumulate(laws, axis=-1, out=laws))
 
 
 # --- bins, made nondecreasing --------------------------------------------------------

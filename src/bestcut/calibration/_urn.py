@@ -3,7 +3,7 @@
 An urn holds m + n rows, some of them positive. Drawn at random, m are labelled and x
 of these are positive. `least_positives` and `most_positives` bound how many of the n
 others are, each with a chance of error of at most `level`, however many there are in
-the urn. Lemma 14 in docs/how-it-works/bounds.md has the proof.
+the urn. Lemma 14 in docs/how-it-works/lemmas.md has the proof.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 import bestcut
-from bestcut._errors import plain, quoted, readable
+from bestcut._errors import plain, quoted, readable, worded
 from bestcut._types import BoolArray, FloatArray
 from bestcut.cli._problem import Problem
 from bestcut.files.sources import Source, calibrated, no_rows, open_source
@@ -176,7 +176,7 @@ def _learned(source: Source, column: str, label: str) -> Labelled:
         warnings.simplefilter("always")
         calibration = bestcut.calibrate(labels, scores)
     doubts = [
-        f"{source.where}: {each.message}".replace("`scores`", f"scores {column!r}")
+        worded(f"{source.where}: {each.message}", {"scores": f"scores {column!r}"})
         for each in caught
     ]
     made = Labelled(source.where, labels, scores, calibration, doubts)

@@ -37,9 +37,7 @@ from bestcut.cli._problem import Problem
 from bestcut.files.sources import (
     FORMATS,
     Limits,
-    Source,
     collected,
-    decide_held,
     decide_source,
     format_of_output,
     is_terminal,
@@ -51,9 +49,7 @@ from bestcut.files.sources import (
     write_labels,
 )
 from bestcut.goals import Certain, Goal, Mean
-from bestcut.metrics import Metric, RowUtility, Worth
-
-LARGE = 1 << 26  # bytes; the scores of a larger file are not held in memory
+from bestcut.metrics import Metric, Worth
 
 
 @click.command()
@@ -220,14 +216,20 @@ def decide(
                 source, str(proba), chosen, asked, group_by, labelled
             )
     else:
-        settings = {
-            "proba": proba,
-            "metric": chosen,
-            "name": name,
-            "progress": False if is_terminal(place) else None,  # not among the rows
-            "describe": lambda found: facts_of_one(found, labelled),
-        }
-        facts = _decide_all(source, place, target, asked, settings, labelled)
+        notes: list[str] = []
+        facts = decide_source(
+            source,
+            place,
+            target,
+            proba=str(proba),
+            metric=chosen,
+            calibration=None if labelled is None else labelled.calibration,
+            warn=(notes if labelled is None else labelled.notes).append,
+            name=name,
+            progress=False if is_terminal(place) else None,  # not among the rows
+            describe=lambda found: facts_of_one(found, labelled),
+            **asked,
+        )
         place = None  # it is written
     if place is not None and collect is not None:
         lines = collected(source, str(group_by), collect, name, marks)
@@ -242,38 +244,6 @@ def decide(
     if labelled is not None and not (as_json and err):  # keep JSON the only line
         labelled.warn()
     print_facts(facts, chosen, as_json=as_json, err=err)
-
-
-def _decide_all(
-    source: Source,
-    place: str | None,
-    target: str,
-    asked: dict[str, Any],
-    settings: dict[str, Any],
-    labelled: Labelled | None,
-) -> dict[str, Any]:
-    """Decide for all rows together, and write them; return the facts to print."""
-    in_one_piece = (
-        labelled is not None
-        or isinstance(settings["metric"], RowUtility)
-        or asked["at_least"]
-        or asked["at_most"]
-        or asked["goal"] != Mean()
-    )
-    if source.is_larger_than(LARGE) and not in_one_piece:
-        bounds = {key: asked[key] for key in ("min_positives", "max_positives")}
-        return decide_source(source, place, target, **bounds, **settings)
-    notes: list[str] = [] if labelled is None else labelled.notes
-    calibration = None if labelled is None else labelled.calibration
-    return decide_held(
-        source,
-        place,
-        target,
-        calibration=calibration,
-        warn=notes.append,
-        **asked,
-        **settings,
-    )
 
 
 def _check_options(given: dict[str, Any], *, summary_only: bool) -> None:

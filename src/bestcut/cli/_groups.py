@@ -59,10 +59,8 @@ def decide_groups(
 def _of_group(
     error: bestcut.InfeasibleError, group_by: str, names: list[str]
 ) -> Problem:
-    """Return the message about a group, with its name instead of its number."""
-    sentence = str(error).partition(": ")[2]
-    sentence = sentence.partition(" To allow no positives")[0]
-    sentence = sentence.replace("problems", "groups")
-    cure = "To allow no positives in these groups, add --zero-division 1."
+    """Return the message about a group, with its name and the command's cure."""
     place = f"{group_by} {names[error.problem or 0]!r}"
-    return Problem.of(ValueError(f"{place}: {sentence} {cure}"))
+    share = f"This happens in {error.unmet} of {error.count} groups."
+    cure = "To allow no positives in these groups, add --zero-division 1."
+    return Problem.of(f"{place}: {error.refusal} {share} {cure}")

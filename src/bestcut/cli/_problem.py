@@ -6,7 +6,7 @@ from typing import IO, Any
 
 import click
 
-from bestcut._errors import plain
+from bestcut._errors import plain, worded
 
 _LONGEST = 3000  # characters of a line about what went wrong
 
@@ -35,12 +35,9 @@ class Problem(click.ClickException):
         super().__init__(f"{sentence}. {cure}".rstrip())
 
     @classmethod
-    def of(cls, error: Exception) -> Problem:
+    def of(cls, error: Exception | str) -> Problem:
         """Return the library's error, with options in the place of its arguments."""
-        sentence = " ".join(str(error).split()).rstrip(".")
-        for argument, option in _OPTIONS.items():
-            sentence = sentence.replace(f"`{argument}`", option)
-        return cls(sentence)
+        return cls(worded(" ".join(str(error).split()).rstrip("."), _OPTIONS))
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Write the line to standard error."""

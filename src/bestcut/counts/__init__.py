@@ -9,6 +9,7 @@ from bestcut._public import publish
 from bestcut.counts._exact import (
     WindowedLaw as WindowedLaw,
     add_instance as add_instance,
+    count_laws as count_laws,
     prefix_laws as prefix_laws,
     prefix_laws_backwards as prefix_laws_backwards,
 )

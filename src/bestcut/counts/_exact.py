@@ -61,6 +61,15 @@ def remove_instance(law: FloatArray, p: float) -> FloatArray:
     return out
 
 
+def count_laws(p: FloatArray) -> FloatArray:
+    """Return the law of the number of positives in each column."""
+    laws = np.zeros((p.shape[0] + 1, p.shape[1]))
+    laws[0] = 1.0
+    for size, row in enumerate(p, start=2):
+        add_instance(laws[:size], row, laws[:size])
+    return laws
+
+
 def prefix_laws(p: FloatArray) -> Iterator[FloatArray]:
     """Yield the laws of the first k instances for k = 0, 1, ..., n."""
     law = np.ones(1)

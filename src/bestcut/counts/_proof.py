@@ -1,7 +1,7 @@
 """Which quadrature rules stand for the counts, proved for this metric and this place.
 
 A rule is used where the metric's formula, followed through the complex plane around the
-expected counts, shows its error (Lemmas 6 and 7 in docs/how-it-works/bounds.md). Where
+expected counts, shows its error (Lemmas 6 and 7 in docs/how-it-works/lemmas.md). Where
 it does not, because a pole, a kink or a narrow bump is too near or because the formula
 cannot be followed, the distribution of the count is taken value by value.
 """

@@ -4,7 +4,7 @@
 For a function that is analytic around the mean of the count, and of known size there,
 the error of the rule is a sum over the higher powers of its Taylor series. The rule of
 Gauss and Hermite is nearly right for these too, because the Hermite moments of a count
-that varies much are small. Lemma 6 of docs/how-it-works/bounds.md has the derivation;
+that varies much are small. Lemma 6 of docs/how-it-works/lemmas.md has the derivation;
 the names here are those of the lemma.
 
 References

@@ -13,6 +13,7 @@ from bestcut._validation import check_option
 from bestcut.displays._axes import GREY, INK, axes, tidy
 from bestcut.displays._estimators import class_probabilities, classes_of, metric_of
 from bestcut.many import multiclass
+from bestcut.many.multiclass import mean_over_classes
 from bestcut.metrics import Metric, get
 from bestcut.scores import Prediction
 
@@ -107,7 +108,7 @@ class ClassScoresDisplay:
             decision.each,
             decision.n_positive,
             decision.metric,
-            decision._source.mean,  # without the score that `also` adds
+            mean_over_classes(decision),
         ).plot(ax=ax)
 
     @classmethod

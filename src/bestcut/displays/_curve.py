@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bestcut._decide import Decision, decide
+from bestcut._decide import Decision, decide, ranked_draws_behind, ranking_of
 from bestcut.displays._axes import (
     DARK,
     GREY,
@@ -257,7 +257,7 @@ class ExpectedScoreDisplay:
         alpha = 1.0 if len(self.decisions) == 1 else 0.6
         label = f"{100 * level:g}% of test sets"
         self.bands_.append(self._fill(cuts, low, high, PALE, alpha, label))
-        if decision._draws is not None:
+        if ranked_draws_behind(decision) is not None:
             label = "of that, doubt about the probabilities"
             band = self._fill(cuts, doubt_low, doubt_high, DARK, alpha, label)
             self.doubts_.append(band)
@@ -273,7 +273,7 @@ class ExpectedScoreDisplay:
         curve = decision.curve
         if curve.threshold is None:  # no cut of probabilities is on this curve
             return
-        there = int(np.count_nonzero(decision._eta >= threshold))
+        there = int(np.count_nonzero(ranking_of(decision).eta >= threshold))
         # Larger than the point of the best cut, which may be at the same place.
         self.ax_.plot(
             there,
@@ -303,7 +303,7 @@ def _intervals(
     decision: Decision, cut: int, level: float
 ) -> tuple[float, float, float, float]:
     """Return the interval of the score of a cut, and that of its expected score."""
-    at, metric = decision._ranking.prediction(cut), decision.metric
+    at, metric = ranking_of(decision).prediction(cut), decision.metric
     low, high = ScoreDistribution(at, metric).interval(level)
     if not isinstance(at, MixedPrediction):
         return low, high, low, high

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bestcut._decide import Decision, decide
+from bestcut._decide import Decision, decide, ranked_draws_behind, ranking_of
 from bestcut.displays._axes import (
     GREY,
     INK,
@@ -151,7 +151,8 @@ class DecisionDisplay:
         """
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure
-        eta, draws = self.decision._eta, self.decision._draws
+        eta = ranking_of(self.decision).eta
+        draws = ranked_draws_behind(self.decision)
         k = self.decision.n_positive
         # A step for each instance, half a rank to either side.
         shown = thinned(eta.size + 1, k)

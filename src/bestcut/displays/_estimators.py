@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._decide import Decision, decide
+from bestcut._decide import Decision, decide, probabilities_behind
 from bestcut._types import FloatArray
 from bestcut._validation import check_positive_class
 from bestcut.metrics import Metric
@@ -24,7 +24,12 @@ def metric_of(estimator: Any, metric: str | Metric | None) -> str | Metric:
 def classes_of(estimator: Any) -> NDArray[Any]:
     """Return what the classes are called."""
     if not hasattr(estimator, "classes_"):
-        raise errors.not_a_fitted_classifier(type(estimator).__name__)
+        raise errors.bad_value(
+            "estimator",
+            f"must be a fitted classifier; {type(estimator).__name__} has no "
+            "`classes_`",
+            "Fit it first; for probabilities of your own there is `from_predictions`.",
+        )
     return np.asarray(estimator.classes_)
 
 
@@ -39,7 +44,12 @@ def positive_label(estimator: Any, pos_label: Any) -> Any:
     """Return the positive class: the one asked for, the classifier's, or the second."""
     classes = classes_of(estimator)
     if classes.size != 2:
-        raise errors.more_classes_to_show(classes.tolist())
+        raise errors.bad_value(
+            "estimator",
+            f"must have two classes to draw a cut between; it has {classes.tolist()}",
+            "For more use `ClassScoresDisplay` or `ClassConfusionDisplay`, or pass "
+            "the probabilities of one class to a method such as `from_predictions`.",
+        )
     label = _own_label(estimator) if pos_label is None else pos_label
     check_positive_class(label, classes)
     return label
@@ -51,8 +61,7 @@ def positive_probabilities(
     """Return the probabilities of the positive class, or draws if it decides so."""
     label = positive_label(estimator, pos_label)
     if _decides_for(estimator, label):
-        given: FloatArray | UncertainProbabilities = estimator.decide(X)._ranking._p
-        return given
+        return probabilities_behind(estimator.decide(X))
     column = int(np.flatnonzero(classes_of(estimator) == label)[0])
     return class_probabilities(estimator, X)[:, column]
 

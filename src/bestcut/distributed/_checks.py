@@ -3,10 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
 
 from bestcut import _errors as errors
 from bestcut._validation import check_kind
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def refuses_what_only(
+    local: Callable[..., Any],
+) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
+    """Return a decorator: what only the decision in memory takes is refused by name."""
+    there = signature(local).parameters.keys()
+
+    def decorated(decide: Callable[_P, _T]) -> Callable[_P, _T]:
+        here = signature(decide).parameters.keys()
+
+        @wraps(decide)
+        def checked(*args: _P.args, **given: _P.kwargs) -> _T:
+            for name in given:
+                if name in there and name not in here:
+                    raise errors.only_in_memory(name, local.__name__)
+            return decide(*args, **given)
+
+        return checked
+
+    return decorated
 
 
 def check_columns(given: Any, known: Iterable[str], *, name: str) -> None:

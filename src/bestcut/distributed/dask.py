@@ -22,17 +22,18 @@ except ImportError as error:
         needed_by="bestcut.distributed.dask", package="dask", extra="dask"
     ) from error
 
+from bestcut import _decide, many
 from bestcut._types import FloatArray
-from bestcut.distributed._checks import check_by, check_columns, check_new_column
-from bestcut.distributed._groups import FACTS, Rule
-from bestcut.distributed._passes import (
-    Step,
-    check_question,
-    find_cut,
-    merge,
+from bestcut.distributed._checks import (
+    check_by,
+    check_columns,
+    check_new_column,
+    refuses_what_only,
 )
+from bestcut.distributed._groups import FACTS, Rule
+from bestcut.distributed._passes import check_question, find_cut_of_partitions
 from bestcut.metrics import Metric
-from bestcut.summary import Cut
+from bestcut.summary import Cut, Pass, merged
 
 __all__ = ["decide", "decide_each"]
 
@@ -41,6 +42,7 @@ _PLACE = "__bestcut_place__"
 _ROWS = 1 << 40  # more than a partition has
 
 
+@refuses_what_only(_decide.decide)
 def decide(
     collection: Any,
     y_proba: str | None = None,
@@ -80,7 +82,8 @@ def decide(
     SolverMismatchError
         If the metric does not satisfy the ranking principle.
     TypeError
-        If `collection` is not one of dask, or does not hold numbers.
+        If `collection` is not one of dask or does not hold numbers, or for an argument
+        that only `bestcut.decide` has.
     ValueError
         If a column is not there, `name` is already a column, or the metric needs too
         many scores at the driver.
@@ -120,12 +123,13 @@ def decide(
     is_frame = isinstance(collection, dd.DataFrame)
     if is_frame:
         check_new_column(name, collection.columns)
-    cut = find_cut(
+    cut = find_cut_of_partitions(
         _runner(scores),
         chosen,
-        (min_positives, max_positives),
-        what=what,
         keep="persist()",
+        what=what,
+        min_positives=min_positives,
+        max_positives=max_positives,
     )
     labels = _labels(scores, cut)
     if is_frame:
@@ -154,8 +158,8 @@ def _scores(collection: Any, column: Any) -> tuple[Any, str]:
     return scores, what
 
 
-def _runner(scores: Any) -> Callable[[Step], list[Any]]:
-    """Return a function that calls a step with each partition, merging in a tree."""
+def _runner(scores: Any) -> Callable[[Pass], list[Any]]:
+    """Return a function that makes a pass over each partition, merging in a tree."""
     if isinstance(scores, da.Array):
         chunks = scores.to_delayed().ravel().tolist()
     else:
@@ -163,8 +167,8 @@ def _runner(scores: Any) -> Callable[[Step], list[Any]]:
         # error should name those that the user knows.
         chunks = scores.simplify().to_delayed(optimize_graph=False)
 
-    def run(step: Step) -> list[Any]:
-        ask, join, sent = map(dask.delayed, (_ask, merge, step))
+    def run(asked: Pass) -> list[Any]:
+        ask, join, sent = map(dask.delayed, (_ask, merged, asked))
         level = [ask(sent, chunk, i) for i, chunk in enumerate(chunks)]
         while len(level) > 1:
             level = [
@@ -175,8 +179,8 @@ def _runner(scores: Any) -> Callable[[Step], list[Any]]:
     return run
 
 
-def _ask(step: Step, chunk: Any, partition: int) -> Any:
-    return step([_floats(chunk)], partition)
+def _ask(asked: Pass, chunk: Any, partition: int) -> Any:
+    return asked([_floats(chunk)], partition)
 
 
 def _floats(chunk: Any) -> FloatArray:
@@ -205,6 +209,7 @@ def _labels(scores: Any, cut: Cut) -> Any:
     return (p > cut.threshold) | (tied & (rank <= taken))
 
 
+@refuses_what_only(many.decide_each)
 def decide_each(
     collection: Any,
     y_proba: str,
@@ -247,7 +252,8 @@ def decide_each(
     SolverMismatchError
         If the metric does not satisfy the ranking principle.
     TypeError
-        If `collection` is not a dask DataFrame, or its column does not hold numbers.
+        If `collection` is not a dask DataFrame or its column does not hold numbers, or
+        for an argument that only `bestcut.decide_each` has.
     ValueError
         If a column is not there, or `name` is already a column.
 

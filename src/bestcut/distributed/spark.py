@@ -22,24 +22,24 @@ try:
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyspark import TaskContext
-    from pyspark.sql import Window, functions as F, types as T
+    from pyspark.sql import Window as Over, functions as F, types as T
 except ImportError as error:
     raise errors.package_missing(
         needed_by="bestcut.distributed.spark", package="PySpark", extra="spark"
     ) from error
 
+from bestcut import _decide, many
 from bestcut._types import FloatArray
-from bestcut.distributed._checks import check_by, check_columns, check_new_column
-from bestcut.distributed._groups import FACTS, Rule
-from bestcut.distributed._passes import (
-    Gather,
-    Step,
-    check_question,
-    find_cut,
-    merge,
+from bestcut.distributed._checks import (
+    check_by,
+    check_columns,
+    check_new_column,
+    refuses_what_only,
 )
+from bestcut.distributed._groups import FACTS, Rule
+from bestcut.distributed._passes import check_question, find_cut_of_partitions
 from bestcut.metrics import Metric
-from bestcut.summary import Cut
+from bestcut.summary import Cut, Pass, Window, merged
 
 __all__ = ["decide", "decide_each"]
 
@@ -52,6 +52,7 @@ _ORDER, _SCORE = "__bestcut_order__", "__bestcut_score__"
 _FACT_TYPES = {"n": T.LongType(), "n_positive": T.LongType()}
 
 
+@refuses_what_only(_decide.decide)
 def decide(
     collection: Any,
     y_proba: str,
@@ -90,7 +91,8 @@ def decide(
     SolverMismatchError
         If the metric does not satisfy the ranking principle.
     TypeError
-        If `collection` is not a Spark DataFrame, or its column does not hold numbers.
+        If `collection` is not a Spark DataFrame or its column does not hold numbers, or
+        for an argument that only `bestcut.decide` has.
     ValueError
         If a column is not there, `name` is already a column, or the metric needs too
         many scores at the driver.
@@ -132,12 +134,13 @@ def decide(
     chosen = check_question(metric, min_positives, max_positives)
     score = _score(collection, y_proba)
     check_new_column(name, collection.columns, fold=str.lower)
-    cut = find_cut(
+    cut = find_cut_of_partitions(
         _runner(collection.select(score.alias("score"))),
         chosen,
-        (min_positives, max_positives),
-        what=f"column {y_proba!r}",
         keep=_KEEP,
+        what=f"column {y_proba!r}",
+        min_positives=min_positives,
+        max_positives=max_positives,
     )
     return _labelled(collection, score, cut, name)
 
@@ -161,32 +164,35 @@ def _named(column: str) -> Any:
     return F.col(f"`{column.replace('`', '``')}`")
 
 
-def _runner(scores: Any) -> Callable[[Step], list[Any]]:
-    """Return a function that calls a step with each partition and merges answers."""
+def _runner(scores: Any) -> Callable[[Pass], list[Any]]:
+    """Return a function that makes a pass over each partition and merges answers."""
 
-    def run(step: Step) -> list[Any]:
+    def run(asked: Pass) -> list[Any]:
+        rows = scores if asked.window is None else scores.where(_within(asked.window))
+
         def ask(batches: Iterable[Any]) -> Iterator[Any]:
             partition = TaskContext.get().partitionId()
-            yield _packed(step(_blocks(batches), partition))
+            yield _packed(asked(_blocks(batches), partition))
 
         def join(batches: Iterable[Any]) -> Iterator[Any]:
             answers = (pickle.loads(x.as_py()) for b in batches for x in b.column(0))
             for first in answers:  # none if the task has nothing to do
-                yield _packed(merge(chain([first], answers)))
+                yield _packed(merged(chain([first], answers)))
 
-        # Rows that are not wanted need not travel from Spark to Python.
-        rows = scores.where(_within(step)) if isinstance(step, Gather) else scores
-        asked = rows.mapInArrow(ask, "answer binary")
+        answers = rows.mapInArrow(ask, "answer binary")
         # By a column: then Spark makes as many tasks as there is work for.
-        merged = asked.repartition("answer").mapInArrow(join, "answer binary")
-        return [pickle.loads(row.answer) for row in merged.collect()]
+        joined = answers.repartition("answer").mapInArrow(join, "answer binary")
+        return [pickle.loads(row.answer) for row in joined.collect()]
 
     return run
 
 
-def _within(step: Gather) -> Any:
-    """Return a condition that holds in the window, and maybe outside of it."""
-    ends = list(zip(step.window.low.tolist(), step.window.high.tolist(), strict=True))
+def _within(window: Window) -> Any:
+    """Return a condition that holds in the window, and maybe outside of it.
+
+    Rows that are not wanted need not travel from Spark to Python.
+    """
+    ends = list(zip(window.low.tolist(), window.high.tolist(), strict=True))
     if len(ends) > _MOST_INTERVALS:
         ends = [(min(low for low, _ in ends), max(high for _, high in ends))]
     within = (F.col("score").between(low, high) for low, high in ends)
@@ -224,7 +230,7 @@ def _labelled(collection: Any, score: Any, cut: Cut, name: str) -> tuple[Any, Cu
         return collection.select("*", label), cut
     # Rows that are the same in all columns, of which some are wanted.
     same = tied & (key == last.key)
-    number = F.row_number().over(Window.partitionBy(key).orderBy(key))
+    number = F.row_number().over(Over.partitionBy(key).orderBy(key))
     some = collection.where(same).select("*", (number <= last.rank).alias(name))
     return collection.where(~same).select("*", label).unionAll(some), cut
 
@@ -273,6 +279,7 @@ def _in_order(grouped: Any, wanted: int) -> _Last:
     raise errors.changed_between(_KEEP)
 
 
+@refuses_what_only(many.decide_each)
 def decide_each(
     collection: Any,
     y_proba: str,
@@ -314,7 +321,8 @@ def decide_each(
     SolverMismatchError
         If the metric does not satisfy the ranking principle.
     TypeError
-        If `collection` is not a Spark DataFrame, or its column does not hold numbers.
+        If `collection` is not a Spark DataFrame or its column does not hold numbers, or
+        for an argument that only `bestcut.decide_each` has.
     ValueError
         If a column is not there, or `name` is already a column.
 
@@ -377,7 +385,7 @@ def decide_each(
 
 def _numbered(collection: Any, score: Any, keys: list[str]) -> Any:
     """Bring groups together, and number the rows of each: 1, 2, ..."""
-    window = Window.partitionBy(*map(_named, keys)).orderBy(_row_hash(collection))
+    window = Over.partitionBy(*map(_named, keys)).orderBy(_row_hash(collection))
     numbered = collection.select("*", F.row_number().over(window).alias(_ORDER))
     return numbered.select("*", score.alias(_SCORE))
 

@@ -169,7 +169,12 @@ class DecisionClassifier(AccuracyMixin, MetaEstimatorMixin, BaseEstimator):
         # Without routing all of `params` is for the model, groups included.
         asks = get_routing_for_object(self.cv).consumes("split", ["groups"])
         if asks and self._uses_folds and split_params.get("groups") is None:
-            raise errors.no_groups(type(self.cv).__name__)
+            raise errors.bad_value(
+                "cv",
+                f"needs groups, but none reach {type(self.cv).__name__}",
+                "Call sklearn.set_config(enable_metadata_routing=True) first, and "
+                "then `fit(X, y, groups=groups)`.",
+            )
 
     @property
     def classes_(self) -> NDArray[Any]:

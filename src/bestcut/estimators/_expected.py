@@ -25,7 +25,12 @@ from bestcut import _errors as errors
 from bestcut._decide import Decision, decide
 from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut._validation import check_bounds, check_matrix, check_option
-from bestcut.calibration import Calibration, calibrate
+from bestcut.calibration import (
+    Calibration,
+    calibrate,
+    count_outside,
+    quietly_calibrated,
+)
 from bestcut.estimators._base import (
     DecisionClassifier,
     rows_of,
@@ -123,6 +128,8 @@ class ExpectedMetricClassifier(DecisionClassifier):
         `predict` with ``scope="fixed"`` on the training data: see Notes.
     at_most : mapping of str or Metric to float or Certain, optional
         The same for losses, which must not be larger.
+
+        .. versionadded:: 0.3
     min_positives, max_positives : int, optional
         Bounds on the number of predicted positives in a batch. They need
         ``scope="batch"``: a threshold that is the same for batches of all sizes cannot
@@ -140,6 +147,8 @@ class ExpectedMetricClassifier(DecisionClassifier):
         instead of six (see Notes). With ``calibration="sigmoid"``, ``"isotonic"`` and
         ``"temperature"`` it is the `ensemble` of ``CalibratedClassifierCV``, which
         averages probabilities instead of scores. ``calibration=None`` has one model.
+
+        .. versionadded:: 0.3
     cv : int, splitter, iterable or "prefit", optional
         How the training data are split. None makes five stratified folds; for an
         ensemble with ``calibration="posterior"`` twice, shuffled by `random_state`. A
@@ -551,16 +560,32 @@ class ExpectedMetricClassifier(DecisionClassifier):
         check_option(self.scope, SCOPES, name="scope")
         self._check_ensemble()
         if self._is_prefit and not self._draws_maps:
-            raise errors.prefit_without_posterior(self.calibration)
+            raise errors.bad_value(
+                "cv",
+                "may be 'prefit' only with calibration='posterior'",
+                "Leave `cv` out, and pass the fitted model as "
+                "sklearn.frozen.FrozenEstimator(model).",
+                got=f"calibration={self.calibration!r}",
+            )
         if self.calibration == "temperature" and not _TEMPERATURE:
-            raise errors.no_temperature(sklearn.__version__)
+            raise errors.bad_value(
+                "calibration",
+                "'temperature' needs scikit-learn 1.8 or newer; this is "
+                f"{sklearn.__version__}",
+                "Pass 'posterior', 'sigmoid' or 'isotonic'.",
+            )
         if self._draws_maps:
             self._calibration([0, 1], [0.0, 1.0], seed)  # refuses bad draws and seeds
         twice = self.scope == "fixed" and not (
             self.calibration is None or self._draws_maps
         )
         if twice and isinstance(self.cv, Iterable) and not hasattr(self.cv, "split"):
-            raise errors.cannot_split_again(self.cv)
+            raise errors.bad_value(
+                "cv",
+                "must be a number of folds or a splitter when scope='fixed' is "
+                "combined with calibration, because each fold is split again",
+                got=type(self.cv).__name__,
+            )
         if n_classes > 2:
             self._refuse_what_needs_two_classes(n_classes)
             even = np.full((1, n_classes), 1.0 / n_classes)
@@ -568,7 +593,12 @@ class ExpectedMetricClassifier(DecisionClassifier):
             self._decide_classes(even, np.arange(n_classes))
             return
         if self.weights is not None:
-            raise errors.weights_of_two_classes()
+            raise errors.bad_value(
+                "weights",
+                "must be None with two classes: the metric is then the score of "
+                "the positive class, not a mean over classes",
+                "Leave it out.",
+            )
         bounds = check_bounds(self.min_positives, self.max_positives, sys.maxsize)
         if self.scope == "fixed" and bounds != (0, sys.maxsize):
             raise errors.bounds_of_a_batch()
@@ -690,7 +720,7 @@ class ExpectedMetricClassifier(DecisionClassifier):
             return scores
         if isinstance(self.calibration_, list):
             return calibrated(self.calibration_, scores)
-        return self.calibration_._silently(scores)
+        return quietly_calibrated(self.calibration_, scores)
 
     def _known(self, scores: FloatArray) -> FloatArray:
         """Return the probabilities of `predict_proba`: of the positive class, or all.
@@ -723,16 +753,16 @@ class ExpectedMetricClassifier(DecisionClassifier):
         for i, (calibration, column) in enumerate(
             zip(calibrations, columns, strict=True)
         ):
-            outside, m = calibration._outside(column, len(calibrations)), column.size
+            outside = count_outside(calibration, column, len(calibrations))
             if outside:
                 low, high = calibration.score_range
                 whose = f" of class {self.classes_.tolist()[i]!r}" if many else ""
                 warnings.warn(
-                    f"{outside} of {m} rows ({outside / m:.1%}) have scores{whose} "
-                    f"beyond those that calibrated the model, {low:.6g} to {high:.6g}, "
-                    "which is more than chance explains: their probabilities are "
-                    "taken to be those at the end of that range. Are these rows like "
-                    "the training data?",
+                    f"{outside} of {column.size} rows ({outside / column.size:.1%}) "
+                    f"have scores{whose} beyond those that calibrated the model, "
+                    f"{low:.6g} to {high:.6g}, which is more than chance explains: "
+                    "their probabilities are taken to be those at the end of that "
+                    "range. Are these rows like the training data?",
                     stacklevel=3,
                 )
                 return
@@ -839,6 +869,8 @@ class ExpectedMetricClassifier(DecisionClassifier):
 
         No labels are needed.
 
+        .. versionadded:: 0.3
+
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n, n_features)
@@ -901,4 +933,10 @@ class ExpectedMetricClassifier(DecisionClassifier):
 def _refuse_rows_tested_twice(tests: list[IndexArray]) -> None:
     times = np.bincount(np.concatenate(tests))
     if times.max(initial=0) > 1:
-        raise errors.tested_twice(int(times.argmax()), int(times.max()))
+        raise errors.bad_value(
+            "cv",
+            "must test every row at most once with ensemble=False, because the "
+            "calibration would be overconfident if a row counted several times; row "
+            f"{int(times.argmax())} is tested {int(times.max())} times",
+            "Pass a number of folds, or ensemble=True.",
+        )

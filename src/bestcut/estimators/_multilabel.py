@@ -71,6 +71,8 @@ class ExpectedMetricMultilabelClassifier(
         Whether the models of the folds are kept and the means of their log-odds are the
         probabilities, or one model of all rows is fitted. ``"auto"`` averages, unless
         the model is already fitted.
+
+        .. versionadded:: 0.3
     cv : int, splitter or iterable, optional
         The folds of the ensemble; without one, those that find the thresholds of
         ``scope="fixed"`` with "macro" and "micro". None makes five folds, for an
@@ -186,7 +188,12 @@ class ExpectedMetricMultilabelClassifier(
             raise errors.not_multilabel(kind)
         values = np.unique(Y.data if hasattr(Y, "tocsr") else np.asarray(Y))
         if not np.isin(values, (0, 1)).all():
-            raise errors.other_values(name="Y", values=values.tolist())
+            raise errors.bad_value(
+                "Y",
+                "must hold only 0 and 1",
+                "Pass `Y == positive_class` instead.",
+                got=str(values.tolist()),
+            )
         self._decide(np.zeros((0, 1)))  # a wrong metric is refused here
         check_option(self.scope, SCOPES, name="scope")
         bounds = (self.min_positives, self.max_positives)
@@ -342,6 +349,8 @@ class ExpectedMetricMultilabelClassifier(
         """Return what the labels of `predict` will score, as far as it can be known.
 
         No labels are needed.
+
+        .. versionadded:: 0.3
 
         Parameters
         ----------

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bestcut import goals, metrics
+from bestcut.assignment import RowRule
 from bestcut.calibration import Calibration
-from bestcut.many import RowRule
 
 # They hold functions, or are no part of a model.
 _NOT_STORED = (metrics.CustomMetric, metrics.ExpressionError)

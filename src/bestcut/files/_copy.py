@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,12 +21,8 @@ from bestcut.files._progress import Step
 from bestcut.files._source import Batch, Format, Source
 from bestcut.files._text import TextSource
 
-
-class Marks(Protocol):
-    """The decisions, handed out batch by batch in the order of the rows."""
-
-    def __call__(self, source: Source, batch: Batch) -> BoolArray | IndexArray:
-        """Return the decisions for the next rows, or the positions of words."""
+# Returns the decisions for the next rows, or the positions of words.
+Marks = Callable[[Batch], BoolArray | IndexArray]
 
 
 def copy_rows(
@@ -48,7 +44,7 @@ def copy_rows(
         advance = step(what, source.total)
         file.write(source.head_with(name))
         for batch in source.batches():
-            file.write(batch.with_marks(name, marks(source, batch), words))
+            file.write(batch.with_marks(name, marks(batch), words))
             advance(batch.size)
         return
     target = FORMATS[kind]
@@ -59,7 +55,7 @@ def copy_rows(
 
     def marked() -> Iterator[pl.DataFrame]:
         for batch in frames.batches():
-            found = marks(frames, batch)
+            found = marks(batch)
             column = (
                 pl.Series(name, found.astype(np.int8))
                 if dictionary is None

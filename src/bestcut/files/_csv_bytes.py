@@ -34,7 +34,7 @@ from bestcut.files._errors import (
     stray_quote,
 )
 from bestcut.files._limits import Limits
-from bestcut.files._pieces import BOM, NEWLINE, QUOTE, is_blank, pieces
+from bestcut.files._pieces import BOM, NEWLINE, QUOTE, is_blank, pieces, with_cells
 
 _RETURN = ord("\r")
 _NONE = np.zeros(0, dtype=np.intp)
@@ -88,19 +88,8 @@ class Records:
         words: Sequence[str] = ("0", "1"),
     ) -> bytes:
         """Return the bytes with one more cell, a word, at the end of each record."""
-        raw = np.frombuffer(self.data, dtype=np.uint8)
         cells = [(separator + _field(word, separator)).encode() for word in words]
-        which = marks.astype(np.intp)
-        lengths = np.array([len(cell) for cell in cells])
-        places = np.repeat(self.ends, lengths[which])
-        if np.all(lengths == lengths[0]):  # such as 0 and 1: one look-up for all
-            table = np.frombuffer(b"".join(cells), np.uint8).reshape(len(cells), -1)
-            added = table[which].ravel()
-        else:
-            added = np.frombuffer(
-                b"".join([cells[i] for i in which.tolist()]), np.uint8
-            )
-        return np.insert(raw, places, added).tobytes()
+        return with_cells(self.data, self.ends, cells, marks)
 
 
 class CsvText:

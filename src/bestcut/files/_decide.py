@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bestcut._errors import frame_for_path, package_missing
 from bestcut._tables import library_of
@@ -66,6 +66,9 @@ def decide_file(
         What to maximise; as for `decide`.
     at_least, at_most : mapping of str or Metric to float or Certain, optional
         Conditions on other metrics; as for `decide`.
+
+        .. versionadded:: 0.3
+            `at_most`.
     min_positives, max_positives : int, optional
         Bounds on how many rows may be predicted positive.
     name : str, default="decision"
@@ -80,6 +83,8 @@ def decide_file(
         trust: ``"columns"`` (16,384), ``"row"``, the bytes of a row of text (2^23),
         ``"unpacked"``, how many times as large it may be as on the disk (200), and
         ``"footer"``, the bytes in which Parquet or Arrow say what they hold (2^24).
+
+        .. versionadded:: 0.3
 
     Returns
     -------
@@ -151,7 +156,6 @@ def decide_file(
             FORMATS,
             FrameSource,
             Limits,
-            decide_held,
             decide_source,
             format_of_output,
             is_many,
@@ -180,30 +184,24 @@ def decide_file(
         source = open_source(given, format, limits=Limits.of(limits))
     kind = format_of_output(target, source, format)
     refuse_terminal(target, FORMATS[kind])
-    settings: dict[str, Any] = {
-        "proba": y_proba,
-        "metric": chosen,
-        "min_positives": min_positives,
-        "max_positives": max_positives,
-        "name": name,
-        "progress": progress,
-    }
     notes: list[str] = []
-    if calibration is None and not (at_least or at_most) and goal == _MEAN:
-        made = decide_source(source, target, kind, describe=_itself, **settings)
-    else:
-        made = decide_held(
-            source,
-            target,
-            kind,
-            describe=_itself,
-            calibration=calibration,
-            warn=notes.append,
-            goal=goal,
-            at_least=at_least,
-            at_most=at_most,
-            **settings,
-        )
+    made = decide_source(
+        source,
+        target,
+        kind,
+        proba=y_proba,
+        metric=chosen,
+        goal=goal,
+        at_least=at_least,
+        at_most=at_most,
+        min_positives=min_positives,
+        max_positives=max_positives,
+        calibration=calibration,
+        warn=notes.append,
+        name=name,
+        progress=progress,
+        describe=_itself,
+    )
     for note in notes:
         warnings.warn(note, stacklevel=2)
     return made

@@ -15,21 +15,24 @@ import numpy as np
 
 from bestcut._decide import decide
 from bestcut._errors import quoted, readable
-from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
+from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut._writing import writing
 from bestcut.calibration import Calibration
 from bestcut.files._columns import probabilities, scores as any_scores
 from bestcut.files._copy import Marks, copy_rows
 from bestcut.files._decision import cut_in_memory
+from bestcut.files._errors import changed
 from bestcut.files._progress import Advance, Step, no_step, steps
 from bestcut.files._source import Batch, Source
-from bestcut.goals import Goal
+from bestcut.goals import Goal, Mean
 from bestcut.metrics import AnyMetric, Metric
-from bestcut.summary import Bracket, Cut, ScoreSummary
+from bestcut.summary import Cut, Pass, find_cut
 from bestcut.uncertain import UncertainProbabilities
 
+_MEAN = Mean()
 T = TypeVar("T")
 Read = Callable[..., FloatArray]  # reads probabilities or scores from a column
+_KEPT = 1 << 22  # scores that are kept between the passes, 32 MB
 
 
 def decide_source(
@@ -38,12 +41,16 @@ def decide_source(
     kind: str,
     *,
     proba: str,
-    metric: Metric,
-    min_positives: int,
-    max_positives: int | None,
+    metric: AnyMetric,
+    goal: Goal,
+    at_least: Mapping[str | Metric, Any] | None,
+    at_most: Mapping[str | Metric, Any] | None,
+    calibration: Calibration | None,
+    warn: Callable[[str], None],
     name: str,
     progress: bool | None,
     describe: Callable[[Cut], T],
+    **bounds: Any,
 ) -> T:
     """Decide for the rows of a source, and write them with the decisions.
 
@@ -53,8 +60,10 @@ def decide_source(
         The rows.
     output, kind : str
         The file to write, and its format. None writes nothing.
-    proba, metric, min_positives, max_positives, name, progress
+    proba, metric, goal, at_least, at_most, calibration, name, progress, **bounds
         As for `decide_file`.
+    warn : callable
+        Receives the sentences about doubtful calibrated scores.
     describe : callable
         Turns the decision into the returned value. It is called before anything is
         written, so an interruption of it leaves no file behind.
@@ -66,56 +75,73 @@ def decide_source(
     """
     if output is not None:
         source.check_new(name)
+    source.check_column(proba, "`y_proba`")
     with steps(progress) as step:
-        cut = find_cut(source, proba, metric, min_positives, max_positives, step)
+        is_plain = calibration is None and goal == _MEAN and not (at_least or at_most)
+        if is_plain and isinstance(metric, Metric):
+            scores = _Scores(source, proba)
+            run = _runner(scores, step)
+            cut = find_cut(run, metric, changed=changed(source.where), **bounds)
+            marks = _marks_of_cut(cut, scores)
+        else:
+            held, p = _held(source, proba, calibration, warn, step)
+            step("Deciding", None)
+            one = decide(
+                p, metric, goal=goal, at_least=at_least, at_most=at_most, **bounds
+            )
+            cut = cut_in_memory(one, None if calibration is None else held)
+            marks = _marks_of_labels(one.labels)
         description = describe(replace(cut, output=output))
-        write_marks(source, output, kind, name, _marks_of_cut(cut, proba), step)
+        write_marks(source, output, kind, name, marks, step)
     return description
 
 
-def decide_held(
-    source: Source,
-    output: str | None,
-    kind: str,
-    *,
-    proba: str,
-    metric: AnyMetric,
-    name: str,
-    progress: bool | None,
-    describe: Callable[[Cut], T],
-    calibration: Calibration | None,
-    warn: Callable[[str], None],
-    goal: Goal,
-    at_least: Mapping[str | Metric, Any] | None,
-    at_most: Mapping[str | Metric, Any] | None,
-    **bounds: Any,
-) -> T:
-    """Decide with the scores in memory, and write the rows with the decisions.
+class _Scores:
+    """A column of scores, read batch by batch.
 
-    Parameters
-    ----------
-    source, output, kind, proba, metric, name, progress, describe
-        As for `decide_source`.
-    calibration, goal, at_least, at_most, **bounds
-        As for `decide_file`.
-    warn : callable
-        Receives the sentences about doubtful calibrated scores.
-
-    Returns
-    -------
-    object
-        What `describe` returned.
+    Those of a small file are kept for the next pass. Those of a scan are not, since
+    nobody else would notice that it gives other rows the next time.
     """
-    if output is not None:
-        source.check_new(name)
-    with steps(progress) as step:
-        scores, p = _held(source, proba, calibration, warn, step)
-        step("Deciding", None)
-        one = decide(p, metric, goal=goal, at_least=at_least, at_most=at_most, **bounds)
-        given = None if calibration is None else scores
-        description = describe(cut_in_memory(one, given, output))
-        write_labels(source, output, kind, name, one.labels, step)
-    return description
+
+    def __init__(self, source: Source, column: str, read: Read = probabilities) -> None:
+        self.source, self._column, self._read = source, column, read
+        self._kept: FloatArray | None = None
+
+    def batches(self, advance: Advance) -> Iterator[FloatArray]:
+        """Yield all scores in the order of the rows."""
+        if self._kept is not None:
+            yield self._kept
+            advance(self.source.total or 0)
+            return
+        parts, rows = [np.zeros(0)], 0
+        most = -1 if self.source.input is None else _KEPT
+        for batch in self.source.batches([self._column]):
+            scores = self.of(batch)
+            rows += scores.size
+            parts = [*parts, scores] if rows <= most else []
+            yield scores
+            advance(batch.size)
+        self._kept = np.concatenate(parts) if parts else None
+
+    def of(self, batch: Batch) -> FloatArray:
+        """Return the scores of a batch."""
+        if self._kept is not None:
+            return self._kept[batch.before : batch.before + batch.rows]
+        return self._read(batch.column(self._column), self.source.where, batch.before)
+
+
+def _runner(scores: _Scores, step: Step) -> Callable[[Pass], list[Any]]:
+    """Return a function that calls a pass with the scores of a source."""
+    source = scores.source
+
+    def run(asked: Pass) -> list[Any]:
+        is_first = asked.window is None
+        what = "Summing up the scores" if is_first else "Looking around the cut"
+        answer = asked(scores.batches(step(what, source.total)))
+        source.check_unchanged()
+        return [answer]
+
+    return run
 
 
 def _held(
@@ -126,10 +152,9 @@ def _held(
     step: Step,
 ) -> tuple[FloatArray, FloatArray | UncertainProbabilities]:
     """Return a column of scores, and the probabilities that they stand for."""
-    source.check_column(proba, "`y_proba`")
     advance = step("Reading the scores", source.total)
     read = probabilities if calibration is None else any_scores
-    parts = list(_scores(source, proba, advance, read))
+    parts = list(_Scores(source, proba, read).batches(advance))
     scores = np.concatenate([*parts, np.zeros(0)])
     if calibration is None:
         return scores, scores
@@ -168,49 +193,7 @@ def write_labels(
     They are written as 0 and 1. If words are given, they are written as words, and the
     labels are their positions.
     """
-
-    def marks(source: Source, batch: Batch) -> BoolArray | IndexArray:
-        return labels[batch.before : batch.before + batch.rows]
-
-    write_marks(source, output, kind, name, marks, step, words)
-
-
-def find_cut(
-    source: Source, proba: str, metric: Metric, low: int, high: int | None, step: Step
-) -> Cut:
-    """Return the best cut: sum up the scores, then look at those around the cut."""
-    source.check_column(proba, "`y_proba`")
-    summary = ScoreSummary()
-    for scores in _scores(source, proba, step("Summing up the scores", source.total)):
-        summary.update(scores)
-    bracket = summary.bracket(metric, min_positives=low, max_positives=high)
-    advance = step("Looking around the cut", source.total)
-    values, counts = _wanted(bracket, source, proba, advance)
-    source.check_unchanged()
-    return bracket.refine(values, counts)
-
-
-def _scores(
-    source: Source, proba: str, advance: Advance, read: Read = probabilities
-) -> Iterator[FloatArray]:
-    for batch in source.batches([proba]):
-        yield read(batch.column(proba), source.where, batch.before)
-        advance(batch.size)
-
-
-def _wanted(
-    bracket: Bracket, source: Source, proba: str, advance: Advance
-) -> tuple[FloatArray, CountArray]:
-    """Return the scores that the cut depends on, and how often each occurs.
-
-    All rows may be tied, so equal scores must not be kept one by one.
-    """
-    values, counts = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
-    for scores in _scores(source, proba, advance):
-        value, count = np.unique(bracket.select(scores), return_counts=True)
-        values.append(value)
-        counts.append(count.astype(np.int64))
-    return np.concatenate(values), np.concatenate(counts)
+    write_marks(source, output, kind, name, _marks_of_labels(labels), step, words)
 
 
 def write_marks(
@@ -230,15 +213,24 @@ def write_marks(
         source.check_unchanged()
 
 
-def _marks_of_cut(cut: Cut, proba: str) -> Marks:
+def _marks_of_labels(labels: BoolArray | IndexArray) -> Marks:
+    """Return labels that are known for all rows, batch by batch."""
+
+    def marks(batch: Batch) -> BoolArray | IndexArray:
+        return labels[batch.before : batch.before + batch.rows]
+
+    return marks
+
+
+def _marks_of_cut(cut: Cut, scores: _Scores) -> Marks:
     """Return the decisions of a cut; the earliest rows tied with it are positive."""
     tied = 0
 
-    def marks(source: Source, batch: Batch) -> BoolArray:
+    def marks(batch: Batch) -> BoolArray:
         nonlocal tied
-        scores = probabilities(batch.column(proba), source.where, batch.before)
-        labels: BoolArray = cut.predict(scores, tied_before=tied)
-        tied += int(np.count_nonzero(scores == cut.threshold))
+        p = scores.of(batch)
+        labels: BoolArray = cut.predict(p, tied_before=tied)
+        tied += int(np.count_nonzero(p == cut.threshold))
         return labels
 
     return marks

@@ -10,7 +10,7 @@ from bestcut._types import BoolArray, FloatArray
 from bestcut.summary import Cut
 
 
-def cut_in_memory(one: Decision, scores: FloatArray | None, output: str | None) -> Cut:
+def cut_in_memory(one: Decision, scores: FloatArray | None) -> Cut:
     """Return what was decided for rows whose scores are held in memory.
 
     `scores` holds the scores from which a calibration made the probabilities, if there
@@ -32,7 +32,6 @@ def cut_in_memory(one: Decision, scores: FloatArray | None, output: str | None) 
         conditions=one.conditions,
         bounds=one.bounds,
         score_threshold=None if scores is None else _between(scores, one.labels),
-        output=output,
         _prediction=one._prediction,
     )
 

@@ -6,7 +6,6 @@ import io
 import json
 import random
 import re
-from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -25,7 +24,7 @@ from bestcut.files._errors import (
 from bestcut.files._frames import FrameSource, understood
 from bestcut.files._input import Input
 from bestcut.files._limits import USUAL, Limits
-from bestcut.files._pieces import NEWLINE, pieces
+from bestcut.files._pieces import NEWLINE, pieces, with_cells
 from bestcut.files._source import Format
 from bestcut.files._text import TextBatch, TextSource
 
@@ -36,6 +35,8 @@ _BRACE_BIT = _BRACKET ^ _BRACE
 _STRING = re.compile(rb'"(?:[^"\\]|\\.?)*+"?')
 _KEY = re.compile(rb'"([^"\\\n]*+(?:\\.?[^"\\\n]*+)*+)"?(\s*+:)?')  # or another text
 _FEW = 200
+_BLANKS = b" \t\n\r\v\f"
+_FEW_BLANKS = 3  # at the end of a line, which are looked at in all lines together
 _ANY = random.Random()
 
 
@@ -50,11 +51,22 @@ class NdjsonBatch(TextBatch):
         limits: Limits = USUAL,
         schema: pl.Schema | None = None,
     ) -> None:
-        self._lines = data.split(b"\n")
-        self._objects = [i for i, line in enumerate(self._lines) if line.strip()]
-        super().__init__(before, len(self._objects), len(data))
-        self._data, self._where = data, where
+        raw = np.frombuffer(data, np.uint8)
+        ends = np.append(np.flatnonzero(raw == NEWLINE), raw.size)
+        starts = np.concatenate([[0], ends[:-1] + 1])
+        last = _last_characters(data, starts, ends)
+        is_object = last >= starts
+        self._starts, self._last = starts[is_object], last[is_object]
+        super().__init__(before, self._starts.size, len(data))
+        self._data, self._raw, self._where = data, raw, where
         self._limits, self._schema = limits, schema
+
+    def _lines(self, places: IndexArray) -> IndexArray:
+        """Return which objects, counted from 0, hold the bytes at some places."""
+        return np.searchsorted(self._starts, places, side="right") - 1
+
+    def _line(self, i: int) -> bytes:
+        return self._data[self._starts[i] : self._last[i] + 1]
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -67,23 +79,20 @@ class NdjsonBatch(TextBatch):
         with understood(self._where, "ndjson"):
             file = io.BytesIO(self._data)
             frame = pl.read_ndjson(file, schema=self._schema, infer_schema_length=None)
-        ends = {line[-1:] for line in map(bytes.rstrip, self._lines)}
-        if len(frame) != self.rows or not ends <= {b"}", b""}:
+        if len(frame) != self.rows or np.any(self._raw[self._last] != _BRACE + 2):
             raise not_one_object_per_line(self._where)
         return frame
 
     def _check_depth(self) -> None:
         """Refuse values in values without end, before a parser sees them."""
-        raw = np.frombuffer(self._data, np.uint8)
-        opens = np.flatnonzero((raw == _BRACKET) | (raw == _BRACE))
+        opens = np.flatnonzero((self._raw == _BRACKET) | (self._raw == _BRACE))
         # A line can be as deep as this only if it holds so many brackets.
         if opens.size <= DEEPEST:
             return
-        lines = np.searchsorted(self._ends, opens)
+        lines = self._lines(opens)
         for i in np.unique(lines[DEEPEST:][lines[DEEPEST:] == lines[:-DEEPEST]]):
-            if _depth(self._lines[i]) > DEEPEST:
-                row = self.before + bisect(self._objects, int(i))
-                raise too_deep(self._where, row, DEEPEST)
+            if _depth(self._line(i)) > DEEPEST:
+                raise too_deep(self._where, self.before + int(i) + 1, DEEPEST)
 
     def _check_number_of_keys(self) -> None:
         """Refuse objects with thousands of different keys, before a parser sees them.
@@ -91,16 +100,11 @@ class NdjsonBatch(TextBatch):
         That would take quadratic time. All keys are looked at only if a few objects,
         which nobody can foresee, have some that others lack.
         """
-        few = _ANY.sample(self._objects, min(_FEW, self.rows))
-        counts = Counter(x for i in few for x in set(_keys(self._lines[i])))
+        few = _ANY.sample(range(self.rows), min(_FEW, self.rows))
+        counts = Counter(x for i in few for x in set(_keys(self._line(i))))
         if min(counts.values(), default=_FEW) == 1:
             count = len(set(_keys(self._data)))
             self._limits.check_keys(count, self.rows, self._where)
-
-    @cached_property
-    def _ends(self) -> IndexArray:
-        """Where the lines end."""
-        return np.flatnonzero(np.frombuffer(self._data, np.uint8) == NEWLINE)
 
     def column(self, name: str) -> pl.Series:
         """Return a column; it is null where an object does not hold the key."""
@@ -112,16 +116,21 @@ class NdjsonBatch(TextBatch):
     def _check_once(self, name: str) -> None:
         """Refuse a key that an object holds twice: readers disagree about its value."""
         # All lines are searched together, because looking at each takes far longer.
-        has_escapes = b"\\" in self._data
-        key = _spellings(name) if has_escapes else re.compile(re.escape(_as_key(name)))
-        found = [each.start() for each in key.finditer(self._data)]
-        lines = np.searchsorted(self._ends, found)
+        key, data = _as_key(name), self._data
+        escapes = {b"\\u00" if x < "\u0100" else b"\\u" for x in name}
+        if "/" in name:
+            escapes.add(b"\\/")
+        is_plain = not any(escape in data for escape in escapes)
+        everywhere = is_plain and not self.frame[name].null_count()
+        if everywhere and data.count(key) == self.rows:
+            return  # each object has it at least once, and so exactly once
+        pattern = re.compile(re.escape(key)) if is_plain else _spellings(name)
+        lines = self._lines(np.array([x.start() for x in pattern.finditer(data)], int))
         for i in np.unique(lines[1:][lines[1:] == lines[:-1]]).tolist():
             # A value or an inner key may equal it.
-            pairs = json.loads(self._lines[i], object_pairs_hook=list)
+            pairs = json.loads(self._line(i), object_pairs_hook=list)
             if sum(one == name for one, _ in pairs) > 1:
-                row = self.before + bisect(self._objects, i)
-                raise repeated_key(self._where, row, name)
+                raise repeated_key(self._where, self.before + i + 1, name)
 
     def check_keys(self) -> None:
         """Refuse any key that an object holds twice."""
@@ -134,16 +143,32 @@ class NdjsonBatch(TextBatch):
         marks: BoolArray | IndexArray,
         words: Sequence[str] | None = None,
     ) -> bytes:
-        """Return the lines with one more key in each object."""
-        if name in self.frame.columns:
+        """Return the lines with one more key in each object, before its last brace.
+
+        An object that gets a mark has a probability, so it is never empty.
+        """
+        if name in (self._schema or self.frame.schema):
             raise name_taken(self._where, name)
-        lines, key = self._lines.copy(), json.dumps(name).encode()
-        values = [json.dumps(x).encode() for x in ((0, 1) if words is None else words)]
-        for i, mark in zip(self._objects, marks.tolist(), strict=True):
-            body, brace, rest = lines[i].rpartition(b"}")
-            comma = b"" if body.rstrip().endswith(b"{") else b","
-            lines[i] = body + comma + key + b":" + values[mark] + brace + rest
-        return b"\n".join(lines)
+        key, values = json.dumps(name), ((0, 1) if words is None else words)
+        cells = [f",{key}:{json.dumps(value)}".encode() for value in values]
+        return with_cells(self._data, self._last, cells, marks)
+
+
+def _last_characters(data: bytes, starts: IndexArray, ends: IndexArray) -> IndexArray:
+    """Return where in each line the last character is that is no blank.
+
+    In a blank line it is before the line.
+    """
+    is_blank = np.zeros(256, dtype=np.bool_)
+    is_blank[list(_BLANKS)] = True
+    raw, last, lines = np.frombuffer(data, np.uint8), ends - 1, np.arange(ends.size)
+    for _ in range(_FEW_BLANKS):
+        lines = lines[last[lines] >= starts[lines]]
+        lines = lines[is_blank[raw[last[lines]]]]
+        last[lines] -= 1
+    for i in lines.tolist():
+        last[i] = starts[i] + len(data[starts[i] : ends[i]].rstrip(_BLANKS)) - 1
+    return last
 
 
 def _keys(text: bytes) -> list[bytes]:
@@ -196,8 +221,9 @@ class NdjsonSource(TextSource):
             for i, data in enumerate(texts):
                 schema = self._schemas.get(i)
                 batch = NdjsonBatch(data, before, self.where, limits, schema)
-                self._schemas[i] = batch.frame.schema
-                limits.check_columns(len(self._schemas[i]), self.where)
+                if schema is None:
+                    self._schemas[i] = batch.frame.schema
+                    limits.check_columns(len(self._schemas[i]), self.where)
                 before += batch.rows
                 yield batch
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 import numpy as np
 
+from bestcut._types import BoolArray, IndexArray
 from bestcut.files._errors import long_record
 
 QUOTE, NEWLINE = ord('"'), ord("\n")
@@ -43,16 +44,39 @@ def pieces(
         yield rest
 
 
+def with_cells(
+    data: bytes,
+    places: IndexArray,
+    cells: Sequence[bytes],
+    marks: BoolArray | IndexArray,
+) -> bytes:
+    """Return a text with the cell that a mark chooses inserted at each place."""
+    which = marks.astype(np.intp)
+    lengths = np.array([len(cell) for cell in cells])
+    if np.all(lengths == lengths[0]):  # such as 0 and 1: one look-up for all
+        table = np.frombuffer(b"".join(cells), np.uint8).reshape(len(cells), -1)
+        added = table[which].ravel()
+    else:
+        added = np.frombuffer(b"".join([cells[i] for i in which.tolist()]), np.uint8)
+    at = np.repeat(places, lengths[which])
+    at += np.arange(at.size)
+    text = np.empty(len(data) + at.size, np.uint8)
+    is_old = np.ones(text.size, dtype=np.bool_)
+    is_old[at] = False
+    text[is_old] = np.frombuffer(data, np.uint8)
+    text[at] = added
+    return text.tobytes()
+
+
 def _last_end(data: bytes, *, quoted: bool) -> int:
     """Return where the last complete record that is not blank ends, or 0."""
-    if quoted and b'"' in data:
+    end = data.rfind(b"\n") + 1
+    if quoted and data.count(b'"', 0, end) % 2:  # this line end is inside quotes
         raw = np.frombuffer(data, dtype=np.uint8)
         lines = np.flatnonzero(raw == NEWLINE)
         inside = np.searchsorted(np.flatnonzero(raw == QUOTE), lines) % 2
         lines = lines[inside == 0]
         end = int(lines[-1]) + 1 if lines.size else 0
-    else:
-        end = data.rfind(b"\n") + 1
     last = end
     while last and data[last - 1] in b"\r\n":
         last -= 1

@@ -101,10 +101,6 @@ class Source(ABC):
     def frames(self, target: Format) -> FrameSource:
         """Return the rows as frames, to be written in another format."""
 
-    def is_larger_than(self, size: int) -> bool:
-        """Return whether the file has more than `size` bytes, unpacked."""
-        return self.input is not None and self.input.size > size
-
     def check_unchanged(self) -> None:
         """Refuse a file that somebody else wrote to in the meantime."""
         if self.input is not None:

@@ -8,7 +8,6 @@ it when it is called, and the command imports it when it starts.
 from bestcut.files._collect import collected, without_formulas, write_frame
 from bestcut.files._decide_source import (
     calibrated,
-    decide_held,
     decide_source,
     write_labels,
 )
@@ -32,7 +31,6 @@ __all__ = [
     "Source",
     "calibrated",
     "collected",
-    "decide_held",
     "decide_source",
     "format_of_output",
     "is_many",

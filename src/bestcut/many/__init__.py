@@ -2,12 +2,10 @@
 
 from bestcut.many._decisions import Decisions
 from bestcut.many._each import decide_each
-from bestcut.many._rule import RowRule
 from bestcut.many._samples import SampledDecision, decide_samples
 
 __all__ = [
     "Decisions",
-    "RowRule",
     "SampledDecision",
     "decide_each",
     "decide_samples",

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
+from bestcut.counts import count_laws
 from bestcut.goals import Certain, condition_of
-from bestcut.many._counts import LARGEST_TABLES, count_laws
+from bestcut.many._counts import LARGEST_TABLES
 from bestcut.many._laws import law_error, values_at_cut
 from bestcut.metrics import Metric
 from bestcut.scores import Atoms, Moments, Prediction, UtilityDistribution

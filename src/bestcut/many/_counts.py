@@ -20,6 +20,9 @@ import numpy as np
 from bestcut._types import FloatArray
 from bestcut.counts import add_instance
 
+# Mass that a window may drop at either end, with each instance, of a law that scores of
+# at most 1 are expected under: 2 m of it are less than m eps / 10^5.
+NEGLIGIBLE = 2.0**-70
 FEW = 64  # instances whose laws are short: whole ones are as good as windows
 LARGEST_TABLES = 256  # probabilities in a problem that all pairs of counts are kept of
 
@@ -43,15 +46,6 @@ class Laws(NamedTuple):
 def of_nobody(count: int) -> Laws:
     """Return the laws of no instances, for so many problems."""
     return Laws(0, np.ones((1, count)))
-
-
-def count_laws(p: FloatArray) -> FloatArray:
-    """Return the law of the number of positives in each column."""
-    laws = np.zeros((p.shape[0] + 1, p.shape[1]))
-    laws[0] = 1.0
-    for size, row in enumerate(p, start=2):
-        add_instance(laws[:size], row, laws[:size])
-    return laws
 
 
 def running_laws(first: Laws, p: FloatArray, negligible: float) -> Iterator[Laws]:

@@ -116,6 +116,8 @@ class Decisions(Result):
     ) -> FloatArray:
         """Return what the labels of each problem scored, once labels are known.
 
+        .. versionadded:: 0.3
+
         Parameters
         ----------
         y_true : array-like or sparse matrix
@@ -163,6 +165,8 @@ class Decisions(Result):
 
     def to_frame(self) -> Any:
         """Return what was decided as a DataFrame, with a row for each problem.
+
+        .. versionadded:: 0.3
 
         Returns
         -------

@@ -28,7 +28,7 @@ from bestcut.scores import (
     mean_over_draws,
     metric_table,
 )
-from bestcut.uncertain import UncertainProbabilities, interleaved
+from bestcut.uncertain import UncertainProbabilities, draws_of, interleaved, some_of
 
 _COMBINATIONS = 1024  # of draws of independent columns that are all taken
 
@@ -57,7 +57,7 @@ class DrawnMatrix(Lean):
 
     def row(self, i: int) -> UncertainProbabilities:
         """Return the cells of a row, with joint draws."""
-        return self.cells._taken(slice(i * self.shape[1], (i + 1) * self.shape[1]))
+        return some_of(self.cells, slice(i * self.shape[1], (i + 1) * self.shape[1]))
 
     def _joint(self) -> IndexArray:
         """Return which draw of each column is in which joint draw: a row for each.
@@ -72,7 +72,13 @@ class DrawnMatrix(Lean):
             return np.indices(counts).reshape(len(counts), -1).T
         for j, count in enumerate(counts):
             if count != counts[0]:
-                raise errors.draws_not_paired(j, count, counts[0], _COMBINATIONS)
+                raise errors.bad_value(
+                    "y_proba",
+                    "must have the same number of draws in all columns, or at most "
+                    f"{_COMBINATIONS} combinations of draws; y_proba[0] has "
+                    f"{counts[0]} and y_proba[{j}] has {count}",
+                    "Make all columns with the same `n_draws`.",
+                )
         rng = np.random.default_rng(0)
         return np.stack([rng.permutation(count) for count in counts], axis=1)
 
@@ -87,7 +93,7 @@ class DrawnMatrix(Lean):
         ]
         if self.shared:
             by_column = np.arange(rows * columns).reshape(self.shape).T.ravel()
-            cells, sizes = self.cells._taken(by_column), np.full(columns, rows)
+            cells, sizes = some_of(self.cells, by_column), np.full(columns, rows)
             return SharedColumns(cells, labels.T.ravel(), sizes, each)
         return DrawnColumns(each)
 
@@ -95,19 +101,40 @@ class DrawnMatrix(Lean):
 def columns_of_draws(values: Any, *, shared: bool) -> DrawnMatrix | None:
     """Return the columns if they are draws of probabilities, refusing what is mixed."""
     if isinstance(values, UncertainProbabilities):
-        raise errors.no_columns_of_draws()
+        raise errors.bad_kind(
+            "y_proba",
+            "must be a matrix, or a list with the UncertainProbabilities of each "
+            "column",
+            "Pass `[y_proba]` if there is one column.",
+            got="a single UncertainProbabilities",
+        )
     listed = values if isinstance(values, list | tuple) else ()
     drawn = [isinstance(one, UncertainProbabilities) for one in listed]
     if not any(drawn):
         if shared:
-            raise errors.sharing_what_is_known()
+            raise errors.bad_value(
+                "shared_draws",
+                "is for draws of probabilities",
+                "Leave `shared_draws` out.",
+                got="a matrix of known probabilities",
+            )
         return None
     if not all(drawn):
         at = drawn.index(False)
-        raise errors.not_all_draws(at, values[at])
+        raise errors.bad_kind(
+            "y_proba",
+            f"must hold an UncertainProbabilities for each column; y_proba[{at}] is "
+            f"{type(values[at]).__name__}",
+            "For known probabilities, pass `UncertainProbabilities([column])`, "
+            "which is one draw.",
+        )
     for j, column in enumerate(values):
         if len(column) != len(values[0]):
-            raise errors.columns_differ(j, len(column), len(values[0]))
+            raise errors.bad_value(
+                "y_proba",
+                "must have the same number of instances in all columns; y_proba[0] has "
+                f"{len(values[0])} and y_proba[{j}] has {len(column)}",
+            )
         if shared and column.n_draws != values[0].n_draws:
             raise errors.draws_not_shared(j, column.n_draws, values[0].n_draws)
     return DrawnMatrix(list(values), shared)
@@ -137,7 +164,7 @@ class DrawnSets:
 
     def in_draw(self, b: int) -> PredictionSet:
         """Return the predictions as they are in one draw."""
-        one = self.cells._draws.only(np.array([b]))
+        one = draws_of(self.cells).only(np.array([b]))
         return PredictionSet(one.rows(0, one.n).ravel(), self.labels, self.sizes)
 
     def at_mean(self) -> PredictionSet:
@@ -153,7 +180,7 @@ class DrawnSets:
         """Return the prediction for one problem."""
         end = int(self.sizes[: i + 1].sum())
         here = slice(end - int(self.sizes[i]), end)
-        return MixedPrediction.of_labels(self.cells._taken(here), self.labels[here])
+        return MixedPrediction.of_labels(some_of(self.cells, here), self.labels[here])
 
     def moments(self, metric: Metric) -> Moments:
         """Return the moments of the mean score."""

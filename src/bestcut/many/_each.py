@@ -46,11 +46,12 @@ from bestcut.metrics import (
     RowUtility,
     Worths,
     get,
+    indices_of,
     require_ranking,
 )
 from bestcut.scores import rounding_of_means
 from bestcut.search import exchange_allowance, gap_scope
-from bestcut.uncertain import UncertainProbabilities
+from bestcut.uncertain import UncertainProbabilities, some_of
 
 # For a metric without the ranking principle.
 ONE_BY_ONE = (
@@ -100,6 +101,9 @@ def decide_each(
         What to maximise in each problem; as for `decide`.
     at_least, at_most : mapping of str or Metric to float or Certain, optional
         Conditions on other metrics in each problem; as for `decide`.
+
+        .. versionadded:: 0.3
+            `at_most`.
     min_positives, max_positives : int or array-like of int, optional
         Bounds on the number of positives in each problem: one for all, or one for each,
         in the order of the problems (groups are sorted). If a problem has fewer
@@ -109,6 +113,8 @@ def decide_each(
     progress : bool or callable, optional
         Whether to show on standard error how far the computation is; or what to call,
         as ``progress(done, total)``.
+
+        .. versionadded:: 0.3
 
     Returns
     -------
@@ -162,7 +168,9 @@ def decide_each(
     """
     workers = Workers.of(n_jobs, progress)
     if axis not in (0, 1):
-        raise errors.not_an_axis(axis)
+        raise errors.bad_value(
+            "axis", "must be 1 (each row) or 0 (each column)", value=axis
+        )
     check_order(y_proba=y_proba, groups=groups)
     axis, bounds = int(axis), (min_positives, max_positives)
     wanted, floors = check_goal(goal), check_floors(at_least, at_most)
@@ -245,11 +253,17 @@ def _decide_rows(
     y_proba: Any, utility: RowUtility, axis: int, groups: Any, bounds: tuple[Any, Any]
 ) -> Decisions:
     """Decide where every row has its own amounts."""
-    check_order(y_proba=y_proba, **utility._indices)
+    check_order(y_proba=y_proba, **indices_of(utility))
     if holds_draws(y_proba):
         raise errors.list_of_draws()
     if hasattr(y_proba, "tocsr"):
-        raise errors.sparse_amounts()
+        raise errors.bad_kind(
+            "y_proba",
+            "must be a dense matrix with a RowUtility, because entries of "
+            "probability 0 have amounts too",
+            "Pass `y_proba.toarray()`.",
+            got="a sparse matrix",
+        )
     drawn = isinstance(y_proba, UncertainProbabilities)
     names = None
     if groups is not None:
@@ -273,7 +287,7 @@ def _decide_rows(
     sizes = np.bincount(member_of, minlength=found.n_positive.size)
     in_order = found.labels[order]
     predictions: PredictionSet | DrawnSets = (
-        DrawnSets(y_proba._taken(order), in_order, sizes)
+        DrawnSets(some_of(y_proba, order), in_order, sizes)
         if drawn
         else PredictionSet(p.ravel()[order], in_order, sizes)
     )
@@ -343,11 +357,13 @@ def _decide_drawn_groups(
     sizes = np.bincount(member_of, minlength=names.size)
     members = np.split(order, np.cumsum(sizes)[:-1]) if names.size else []
     limits = check_bounds_of_each(*bounds, names.size)
-    found = decide_drawn(map(p._taken, members), task, limits, workers, _by_name(names))
+    found = decide_drawn(
+        (some_of(p, x) for x in members), task, limits, workers, _by_name(names)
+    )
     in_order = found.labels()
     labels = np.zeros(len(p), dtype=np.bool_)
     labels[order] = in_order
-    predictions = DrawnSets(p._taken(order), in_order, sizes)
+    predictions = DrawnSets(some_of(p, order), in_order, sizes)
     return Decisions(
         labels=labels.copy(),
         n=sizes,

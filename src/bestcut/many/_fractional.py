@@ -34,18 +34,18 @@ from typing import NamedTuple
 import numpy as np
 
 from bestcut._types import EPS, FloatArray
-from bestcut.many._counts import count_laws, of_nobody, running_laws
+from bestcut.counts import count_laws
+from bestcut.many._counts import NEGLIGIBLE, of_nobody, running_laws
 from bestcut.metrics import FractionalLinearMetric, Metric
 
-_LARGEST_POWER = 4096  # of t; F1 of 2,048 instances, where one by one is as fast
-_LARGEST_LAWS = 4096  # instances, likewise
+# The largest power of t (F1 of 2,048 instances has it), and the most instances of laws:
+# beyond, problems one by one are as fast.
+_LARGEST = 4096
 _FEWEST_NODES = 2.75  # times the root of the largest power: see `_rule`
 _NEWTON = 5  # steps: the first guess is off by 1 / N³, and every step squares that
-_STEP = 64  # a power is the product of a multiple of this and one that is smaller
 _TOGETHER = 8  # instances whose factors are multiplied out beforehand
 _CACHE = 1 << 15  # floats
 _LEAST = 1e-280  # of tau: what it is divided into stays finite
-_NEGLIGIBLE = 2.0**-70  # mass that a window drops at either end, with each instance
 
 Curves = Callable[[FloatArray], tuple[FloatArray, float]]
 
@@ -83,10 +83,10 @@ def fractional_kernel(metric: Metric, m: int) -> Kernel | None:
     if d[1] == 0:
         scale = math.lcm(d[2].denominator, d[3].denominator)
         slopes = int(d[2] * scale), int(d[3] * scale)
-        if sum(slopes) * m > _LARGEST_POWER:
+        if sum(slopes) * m > _LARGEST:
             return None
         return _f_kernel(float(c[1] * scale), *slopes, empty, m)
-    if d[1] == -d[3] and m <= _LARGEST_LAWS:
+    if d[1] == -d[3] and m <= _LARGEST:
         return _jaccard_kernel(float(c[1]), float(d[2]), float(d[3]), empty, m)
     return None
 
@@ -127,8 +127,9 @@ def _measured(count: int, largest: int) -> _Rule:
     relative to 1 / D.
     """
     t, w = _gauss_legendre(count)
-    near = t[:, None] ** np.arange(_STEP)
-    far = t[:, None] ** np.arange(0, largest, _STEP)
+    step = math.isqrt(largest) + 1
+    near = t[:, None] ** np.arange(step)
+    far = t[:, None] ** np.arange(0, largest, step)
     found = ((far * w[:, None]).T @ near).ravel()[:largest]
     error = float(np.max(np.abs(np.arange(1, largest + 1) * found - 1.0)))
     return _Rule(t, w, error + (count / 2 + 10) * EPS)
@@ -211,7 +212,7 @@ def _jaccard_kernel(c1: float, d2: float, d3: float, empty: float, m: int) -> Ke
     def curves(eta: FloatArray) -> tuple[FloatArray, float]:
         out = np.empty((m + 1, eta.shape[1]))
         caught = np.cumsum(eta, axis=0)
-        laws = running_laws(of_nobody(eta.shape[1]), eta[::-1], _NEGLIGIBLE)
+        laws = running_laws(of_nobody(eta.shape[1]), eta[::-1], NEGLIGIBLE)
         for k, below in zip(range(m, -1, -1), laws, strict=True):
             if k:
                 inverse = c1 / (d2 * k + d3 * np.array(below.counts))
@@ -224,5 +225,5 @@ def _jaccard_kernel(c1: float, d2: float, d3: float, empty: float, m: int) -> Ke
     # S1 is at most k, and so is its mean. In units of eps, 1.5 for each instance in the
     # law, 0.5 in the sum over it, and 0.5 in the mean; and the mass that is dropped.
     largest = max(c1 / d2, abs(empty))
-    error = ((3 * m + 16) * EPS + 2 * m * _NEGLIGIBLE) * largest
+    error = ((3 * m + 16) * EPS + 2 * m * NEGLIGIBLE) * largest
     return Kernel(curves, max(_CACHE // m, 64))

@@ -19,6 +19,7 @@ import numpy as np
 from bestcut._types import EPS, FloatArray
 from bestcut.many._counts import (
     LARGEST_TABLES,
+    NEGLIGIBLE,
     of_nobody,
     running_laws,
     running_laws_backwards,
@@ -26,10 +27,6 @@ from bestcut.many._counts import (
 from bestcut.many._fractional import Kernel
 from bestcut.metrics import Metric, Trait, score_bound
 
-# Mass that a window may drop at either end, with each instance, of a law that scores of
-# at most 1 are expected under: 2 m of it are less than m eps / 10^5. It falls with the
-# largest score, which is n² or n³ for most metrics (see `score_bound`).
-_NEGLIGIBLE = 2.0**-70
 _FAR = 11.0  # standard deviations: exp(-11² / 2) is 2^-87, and that of n = 1,000
 _ROOM = 6.0  # values that a law of small variance has beyond
 # So many values of a metric take as long as one problem by itself: 2 ms, or 10 ms if
@@ -67,7 +64,8 @@ class LawKernels:
         largest = score_bound(self.metric, self.n)
         if not np.isfinite(largest):
             return None
-        negligible = _NEGLIGIBLE / max(largest, 1.0)
+        # The largest score is n² or n³ for most metrics.
+        negligible = NEGLIGIBLE / max(largest, 1.0)
         lost = 2 * self.m * negligible * largest
         table = partial(_table, self.metric, self.n)
         return _kernel(table, self.m, negligible, lost)

@@ -139,6 +139,8 @@ class SampledDecision(Result):
     def distribution(self, metric: str | Metric | None = None) -> ScoreDistribution:
         """Return the distribution of the score over the draws.
 
+        .. versionadded:: 0.3
+
         Parameters
         ----------
         metric : str or Metric, optional
@@ -177,6 +179,8 @@ class SampledDecision(Result):
 
     def realised(self, y_true: Any, metric: str | Metric | None = None) -> float:
         """Return what the labels as decided scored, once the true ones are known.
+
+        .. versionadded:: 0.3
 
         Parameters
         ----------
@@ -286,10 +290,10 @@ def decide_samples(
     draws = check_label_matrix(y_samples, None, name="y_samples")
     count, n = draws.shape
     if count == 0:
-        raise errors.no_draws()
+        raise errors.bad_value("y_samples", "must hold at least one draw", got="none")
     weight = check_weights(sample_weight, count)
     if weight.sum() <= 0:
-        raise errors.no_weight()
+        raise errors.bad_value("sample_weight", "must not be 0 for every draw; it is")
     low, high = check_bounds(min_positives, max_positives, n, n_name="each draw")
     weight = weight / weight.sum()
     k, value, error = _best_size(draws, weight, affine, low, high)

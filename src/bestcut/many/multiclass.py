@@ -19,14 +19,19 @@ from bestcut._results import Result
 from bestcut._tables import check_order, column_names, rows_like
 from bestcut._types import EPS, CountArray, FloatArray, IndexArray
 from bestcut._validation import SUM_IS_1, check_option, with_sums_of_1
-from bestcut.many._assignment import Problem
-from bestcut.many._budgets import check_class_weights, extra_worth
+from bestcut.assignment import (
+    AssignmentSearch,
+    Budgets,
+    RowRule,
+    assignment_scope,
+    check_class_weights,
+    check_rows,
+    entries_of,
+    extra_worth,
+    first_columns,
+)
 from bestcut.many._classes import DrawnClasses, MicroClasses
 from bestcut.many._each import ONE_BY_ONE
-from bestcut.many._matrix import check_rows, entries_of
-from bestcut.many._row_choice import Budgets
-from bestcut.many._rule import RowRule, first_columns
-from bestcut.many._scope import assignment_scope
 from bestcut.metrics import Metric, get, require_ranking
 from bestcut.scores import Prediction, ScoreDistribution
 from bestcut.search import gap_in_words
@@ -168,6 +173,8 @@ class MulticlassDecision(Result):
     def plot(self, *, ax: Any = None) -> Any:
         """Draw the expected score of each class. Needs matplotlib.
 
+        .. versionadded:: 0.3
+
         Parameters
         ----------
         ax : matplotlib axes, optional
@@ -223,6 +230,8 @@ class MulticlassDecision(Result):
 
     def realised(self, y_true: Any) -> float:
         """Return what the labels as decided scored, once the true ones are known.
+
+        .. versionadded:: 0.3
 
         Parameters
         ----------
@@ -360,7 +369,7 @@ def decide(
     rows = entries.shape[0]
     one = np.ones(rows, dtype=np.intp)
     extra = extra_worth(also, rows)
-    found = Problem(entries, chosen, Budgets(one, one), share, extra).solve()
+    found = AssignmentSearch(entries, chosen, Budgets(one, one), share, extra).solve()
     column = first_columns(entries, entries.split(found.taken))
     expected = float(share @ found.each) if rows else float("nan")
     hits = extra * float(found.hits.sum())
@@ -588,7 +597,13 @@ def _check_probabilities(y_proba: Any) -> Any:
         given = with_sums_of_1(given, y_proba)
         sums = given.sum(axis=1)
     if given.shape[1] < 2:
-        raise errors.one_class(given.shape)
+        raise errors.bad_value(
+            "y_proba",
+            "must have a column for each of two or more classes",
+            "If it holds the probability of one class, call `bestcut.decide` with "
+            "a 1-D array.",
+            got=f"shape {given.shape}",
+        )
     off = ~(np.abs(sums - 1.0) <= SUM_IS_1)
     if np.any(off):
         raise errors.rows_do_not_sum_to_one(name="y_proba", sums=sums, off=off)
@@ -604,7 +619,11 @@ def check_classes(classes: Any, count: int, y_proba: Any) -> NDArray[Any]:
     if own is not None and own != names.tolist() and set(own) == set(names.tolist()):
         raise errors.classes_in_another_order(own, names.tolist())
     if names.shape != (count,):
-        raise errors.not_one_name_each(count, names.shape)
+        raise errors.bad_value(
+            "classes",
+            f"must name each of the {count} columns of `y_proba`",
+            got=f"shape {names.shape}",
+        )
     if len(set(names.tolist())) < count:
         raise errors.same_names(names)
     return names
@@ -636,3 +655,9 @@ def _refuse_names_as_indices(column: NDArray[Any], p: FloatArray) -> None:
     rows = np.arange(column.size)
     if p[rows, column - 1].sum() > p[rows, column].sum():
         raise errors.names_or_indices(int(column.min()), int(column.max()), p.shape[1])
+
+
+def mean_over_classes(decision: MulticlassDecision) -> float:
+    """Return the expected average over classes, without what `also` adds to it."""
+    mean: float = decision._source.mean
+    return mean

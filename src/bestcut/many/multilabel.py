@@ -35,16 +35,23 @@ from bestcut._validation import (
     check_option,
     positive_columns,
 )
-from bestcut.many._assignment import Assignment, Problem
+from bestcut.assignment import (
+    Assignment,
+    AssignmentSearch,
+    Budgets,
+    RowRule,
+    assignment_scope,
+    check_class_weights,
+    check_per_row,
+    check_rows,
+    entries_of,
+    extra_worth,
+    labels_of,
+)
 from bestcut.many._average import PredictionSet
-from bestcut.many._budgets import check_class_weights, check_per_row, extra_worth
 from bestcut.many._drawn import DrawnMatrix, columns_of_draws
 from bestcut.many._each import ONE_BY_ONE, Task, decide_drawn, decide_each, within
-from bestcut.many._matrix import check_rows, entries_of
 from bestcut.many._realised import realised_by_axis
-from bestcut.many._row_choice import Budgets
-from bestcut.many._rule import RowRule, labels_of
-from bestcut.many._scope import assignment_scope
 from bestcut.many._workers import Workers
 from bestcut.metrics import LinearUtility, Metric, get, require_ranking
 from bestcut.scores import (
@@ -143,6 +150,8 @@ class MultilabelDecision(Result):
     def distribution(self, metric: str | Metric | None = None) -> ScoreDistribution:
         """Return the distribution of the average score.
 
+        .. versionadded:: 0.3
+
         Parameters
         ----------
         metric : str or Metric, optional
@@ -190,6 +199,8 @@ class MultilabelDecision(Result):
 
     def realised(self, y_true: Any) -> float:
         """Return what the labels as decided scored, once the true ones are known.
+
+        .. versionadded:: 0.3
 
         Parameters
         ----------
@@ -305,6 +316,8 @@ def decide(
         Whether to show on standard error how far the computation is; or what to call,
         as ``progress(done, total)``. With `per_row` nothing is told.
 
+        .. versionadded:: 0.3
+
     Returns
     -------
     MultilabelDecision
@@ -360,15 +373,32 @@ def decide(
     drawn = columns_of_draws(y_proba, shared=shared_draws)
     if per_row is not None:
         if drawn is not None:
-            raise errors.budget_needs_known_probabilities()
+            raise errors.bad_kind(
+                "per_row",
+                "needs known probabilities",
+                "Pass their means, `np.column_stack([u.mean for u in y_proba])`.",
+                got="draws",
+            )
         if kind == "samples":
-            raise errors.budget_of_samples()
+            raise errors.bad_value(
+                "per_row",
+                "is for average='macro' and 'micro'",
+                "With average='samples' each row is a problem of its own: pass "
+                "`min_positives` and `max_positives`.",
+            )
         if min_positives != 0 or max_positives is not None:
-            raise errors.budgets_of_both()
+            raise errors.bad_value(
+                "per_row",
+                "bounds rows, and `min_positives` and `max_positives` bound "
+                "columns; both together are not supported",
+                "Leave `per_row` or the others out.",
+            )
         return _decide_rows(y_proba, chosen, kind, per_row, weights, also)
     for name, value in (("weights", weights), ("also", also)):
         if value is not None:
-            raise errors.needs_per_row(name)
+            raise errors.bad_value(
+                name, "is only for row budgets", "Pass `per_row` too, or leave it out."
+            )
     if drawn is not None:
         require_ranking(chosen, way_out=ONE_BY_ONE)
         workers = Workers.of(n_jobs, progress)
@@ -376,7 +406,15 @@ def decide(
             drawn, chosen, kind, (min_positives, max_positives), workers
         )
     if hasattr(y_proba, "tocsr"):
-        raise errors.sparse_without_budget(type(y_proba).__name__, y_proba.shape)
+        raise errors.bad_kind(
+            "y_proba",
+            "may be a sparse matrix only with `per_row`, the number of labels that "
+            "each row is given",
+            "Pass `per_row=...` with average='macro' or 'micro', pass "
+            "`y_proba.toarray()`, or decide each row or column by itself with "
+            "`bestcut.decide_each`.",
+            got=f"a {type(y_proba).__name__} of shape {y_proba.shape}",
+        )
     matrix = check_matrix(positive_columns(y_proba, name="y_proba"), name="y_proba")
     axis = 0 if kind == "macro" else 1
     many = decide_each(
@@ -440,10 +478,16 @@ def _decide_rows(
                 raise errors.only_for_macro(name)
         entries, share = entries.as_one_column(), np.ones(1)
     if also is not None and low < high:
-        raise errors.addition_to_a_range(low, high)
+        raise errors.bad_value(
+            "also",
+            "needs as many labels for every row, because it adds the share that is "
+            "right among those given",
+            f"Pass per_row={high}.",
+            got=f"per_row=({low}, {high})",
+        )
     extra = extra_worth(also, int(np.minimum(entries.lengths, high).sum()))
     budgets = Budgets(*(np.full(rows, x, dtype=np.intp) for x in (low, high)))
-    found = Problem(entries, metric, budgets, share, extra).solve()
+    found = AssignmentSearch(entries, metric, budgets, share, extra).solve()
     by_ranking = average == "micro" and low == high
     expected = float(share @ found.each) if rows else float("nan")
     slope, cost = (np.broadcast_to(x, columns) for x in (found.slope, found.cost))

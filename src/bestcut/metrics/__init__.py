@@ -82,6 +82,7 @@ from bestcut.metrics._rows import (
     AnyMetric as AnyMetric,
     RowUtility,
     Worths as Worths,
+    indices_of as indices_of,
 )
 from bestcut.metrics._work import work_limit
 

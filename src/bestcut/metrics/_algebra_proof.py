@@ -3,7 +3,7 @@
 The formula is followed with `Terms`. Where its slope along the move has no negative
 coefficient, it never falls. Where the formula changes its case because a class is
 empty, the difference of both utilities is looked at instead. This is the condition of
-Lemma 4 in docs/how-it-works/bounds.md, the paper's Main Result 1, without any rounding.
+Lemma 4 in docs/how-it-works/lemmas.md, the paper's Main Result 1, without any rounding.
 """
 
 from __future__ import annotations

@@ -331,6 +331,8 @@ class Metric(ABC):
     def realised(self, y_true: Any, y_pred: Any) -> float:
         """Return what predictions scored, once labels are known.
 
+        .. versionadded:: 0.3
+
         Parameters
         ----------
         y_true, y_pred : array-like of shape (n,)

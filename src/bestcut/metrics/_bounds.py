@@ -1,7 +1,7 @@
 """Proved bounds on a metric over boxes of counts, and on its largest score.
 
 A metric is a formula, and its formula is followed with an `Enclosure` in the place of
-every cell: interval arithmetic [1]_ (Lemma 1 in docs/how-it-works/bounds.md). The
+every cell: interval arithmetic [1]_ (Lemma 1 in docs/how-it-works/lemmas.md). The
 largest score of n instances is bounded by boxes that cover all of their confusion
 matrices (Lemma 2).
 

@@ -2,7 +2,7 @@
 
 Boxes of confusion matrices are cut up until on each of them either the slope along the
 move or the difference of the utilities is nowhere negative, a branch and bound [1]_ by
-the intervals of Lemma 1 in docs/how-it-works/bounds.md. This is the condition of Lemma
+the intervals of Lemma 1 in docs/how-it-works/lemmas.md. This is the condition of Lemma
 4, the paper's Main Result 1, but for rounding.
 
 References

@@ -345,6 +345,8 @@ class Specificity(_NamedFractionalLinear):
 class FalsePositiveRate(_NamedFractionalLinear):
     """False positive rate, a loss: FP / (FP + TN).
 
+    .. versionadded:: 0.3
+
     Parameters
     ----------
     zero_division : float, default=0.0
@@ -392,6 +394,8 @@ class FalsePositiveRate(_NamedFractionalLinear):
 class FalseNegativeRate(_NamedFractionalLinear):
     """False negative rate, a loss: FN / (FN + TP).
 
+    .. versionadded:: 0.3
+
     Parameters
     ----------
     zero_division : float, default=0.0
@@ -437,6 +441,8 @@ class FalseNegativeRate(_NamedFractionalLinear):
 @dataclass(frozen=True)
 class NegativePredictiveValue(_NamedFractionalLinear):
     """Negative predictive value: TN / (TN + FN).
+
+    .. versionadded:: 0.3
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 A rule with few nodes stands for a distribution as well as polynomials stand for the
 metric, and how well they do follows from the size of the metric in the complex plane
-(Lemma 6 in docs/how-it-works/bounds.md). A `Disc` goes through a metric's formula in
+(Lemma 6 in docs/how-it-works/lemmas.md). A `Disc` goes through a metric's formula in
 the place of an array: every operation returns a disc that holds all results [1]_, and
 what is of first order in the unknowns that the counts share is kept apart, so that it
 can cancel [2]_. A formula that may have a pole, a branch point, a kink or a step inside

@@ -3,7 +3,7 @@
 An `Enclosure` carries an interval for the value and for the derivatives that a search
 needs. Arithmetic, roots, powers, minima, maxima, absolute values and choices are
 followed; every operation returns intervals that hold all results and rounds outwards
-(Lemma 1 in docs/how-it-works/bounds.md). Derivatives follow from the rules for sums,
+(Lemma 1 in docs/how-it-works/lemmas.md). Derivatives follow from the rules for sums,
 products and functions of one variable, each evaluated on intervals [1]_.
 
 Derivatives are along four directions, all with n fixed:

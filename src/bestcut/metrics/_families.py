@@ -415,7 +415,7 @@ def from_counts(
     Arithmetic, roots, powers, ``np.exp``, ``np.log``, ``np.expm1``, ``np.log1p``,
     ``np.tanh``, ``np.minimum``, ``np.maximum``, ``np.abs``, comparisons and
     ``np.where`` are followed: bounds on the callable are found by
-    calling it with intervals and discs in the place of arrays. Anything else, such as a
+    calling it with intervals and discs instead of arrays. Anything else, such as a
     function of SciPy, is not followed, and every cut is then computed with exact
     distributions. A Python ``if``, ``max`` or ``and`` does not work on arrays, and is
     refused.

@@ -2,7 +2,7 @@
 
 Interval arithmetic [1]_: every operation returns an interval that holds the results for
 all numbers in its operands, with room for rounding (Lemma 1 in
-docs/how-it-works/bounds.md).
+docs/how-it-works/lemmas.md).
 
 References
 ----------

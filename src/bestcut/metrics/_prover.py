@@ -1,7 +1,7 @@
 """Does a metric ever fall when labels get better? One question, and one prover.
 
 That cuts of the ranking are enough rests on the metric never falling when TP rises, at
-the n that is asked about (Lemma 4 in docs/how-it-works/bounds.md); bisection of a
+the n that is asked about (Lemma 4 in docs/how-it-works/lemmas.md); bisection of a
 distribution rests on its never falling when one more label is right. There are three
 ways to prove it, from cheap to dear:
 

@@ -185,3 +185,8 @@ class RowUtility:
 
 #: Everything that can give a score.
 AnyMetric: TypeAlias = Metric | RowUtility
+
+
+def indices_of(utility: RowUtility) -> Mapping[str, Any]:
+    """Return the index of each table of amounts, to hold rows against."""
+    return utility._indices

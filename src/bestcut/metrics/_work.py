@@ -25,8 +25,10 @@ def work_limit(values: int) -> Iterator[None]:
     """Limit how often a formula or a callable is evaluated, for metrics from strangers.
 
     The time that a decision takes depends on the metric: where a formula jumps or is
-    hard to bound, cuts are looked at one by one. A service that takes formulas from
+    hard to bound, cuts are computed one by one. A service that takes formulas from
     its users can end such a decision with an error.
+
+    .. versionadded:: 0.3
 
     Parameters
     ----------

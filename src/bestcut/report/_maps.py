@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 
 from bestcut._types import BoolArray, FloatArray
-from bestcut.calibration import Calibration, labelled_bins
+from bestcut.calibration import Calibration, labelled_bins, share_interval
 
 _POINTS = 161  # of the maps, from end to end
 _BINS, _CASES = 10, 10  # the most bins, and the cases that a bin should have
 _TAIL = 0.05
-_Z = 1.6448536269514722  # the normal distribution's quantile of 1 - _TAIL
 
-Rows = list[dict[str, float]]
+Points = list[dict[str, float]]
 
 
-def maps_of(calibration: Calibration, labelled: Any) -> dict[str, Rows]:
+def maps_of(calibration: Calibration, labelled: Any) -> dict[str, Points]:
     """Return the points to draw; there are none if all labelled scores are equal.
 
     `labelled` holds the labels and scores that the calibration was learned from, or
@@ -38,7 +37,7 @@ def maps_of(calibration: Calibration, labelled: Any) -> dict[str, Rows]:
     return {"maps": maps, "bins": [] if labelled is None else _bins(*labelled)}
 
 
-def _bins(labels: BoolArray, scores: FloatArray) -> Rows:
+def _bins(labels: BoolArray, scores: FloatArray) -> Points:
     """Return the share of positives in bins of neighbouring scores.
 
     Its interval is Wilson's, with a level of 90 %.
@@ -46,16 +45,7 @@ def _bins(labels: BoolArray, scores: FloatArray) -> Rows:
     count = min(max(scores.size // _CASES, 1), _BINS)
     rows = []
     for within, labelled in labelled_bins(scores, labels, count):
-        n, share = within.size, float(labelled.mean())
-        centre = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-        inside = share * (1 - share) / n + (_Z / (2 * n)) ** 2
-        half = float(_Z * np.sqrt(inside) / (1 + _Z**2 / n))
-        rows.append(
-            {
-                "score": float(within.mean()),
-                "mean": share,
-                "low": max(centre - half, 0.0),
-                "high": min(centre + half, 1.0),
-            }
-        )
+        low, high = share_interval(labelled)
+        score, mean = float(within.mean()), float(labelled.mean())
+        rows.append({"score": score, "mean": mean, "low": low, "high": high})
     return rows

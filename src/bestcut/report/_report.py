@@ -21,7 +21,6 @@ from bestcut._writing import writing
 from bestcut.calibration import Calibration
 from bestcut.metrics import LinearUtility, Metric, get, require_ranking
 from bestcut.report import _words as words
-from bestcut.report._drawn import compute_drawn
 from bestcut.report._histogram import histogram_of
 from bestcut.report._maps import maps_of
 from bestcut.report._numbers import (
@@ -197,6 +196,9 @@ def make_report(
     at_least, at_most : mapping of str or Metric to float or Certain, optional
         Conditions on the cut, as `bestcut.decide` takes them. They hold for the best
         cut of every metric; other cuts are shown too, and marked.
+
+        .. versionadded:: 0.3
+            `at_most`.
     max_positives : int, optional
         The largest number of positives; other cuts are shown too, and marked.
     worth : LinearUtility, optional
@@ -304,7 +306,12 @@ def compute_report(
     if calibration is not None:
         check_kind(calibration, Calibration, name="calibration", called="a Calibration")
         if not drawn:
-            raise errors.calibration_of_known()
+            raise errors.bad_kind(
+                "calibration",
+                "needs the probabilities that it made; `y_proba` holds known "
+                "probabilities",
+                "Pass `calibration(scores)` as `y_proba`.",
+            )
     heading = f"The best cut for {metrics[0].label}" if title is None else title
     for name, text in (("title", heading), ("source", source)):
         check_kind(text, str, name=name, called="a string")
@@ -315,9 +322,7 @@ def compute_report(
         require_ranking(worth, way_out="Choose other worths.")
         beside.append(worth)
     tell = _told(on_step, 2 + len(metrics) + len(beside) + (labels is not None))
-    numbers = (compute_drawn if drawn else compute)(
-        p, metrics, beside, conditions, tell
-    )
+    numbers = compute(p, metrics, beside, conditions, tell)
     truth = None
     if labels is not None:
         tell("Looking at the labels")
@@ -352,7 +357,12 @@ def _told(
 
 def _listed(others: Any) -> Sequence[str | Metric]:
     if isinstance(others, str | Metric) or not isinstance(others, Sequence):
-        raise errors.not_metrics(others)
+        raise errors.bad_kind(
+            "others",
+            "must be a list of metrics",
+            'Pass, for example, ["f1", "mcc"].',
+            value=others,
+        )
     return others
 
 

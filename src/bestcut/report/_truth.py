@@ -13,7 +13,7 @@ from bestcut.calibration import CalibrationCheck, check_calibration
 from bestcut.metrics import Metric
 from bestcut.report._numbers import Numbers
 from bestcut.scores import Surprise, score_distribution
-from bestcut.uncertain import UncertainProbabilities
+from bestcut.uncertain import UncertainProbabilities, draws_of
 
 # The most labels that are compared with draws of probabilities in less than minutes.
 MOST_CHECKED = 100_000
@@ -46,7 +46,7 @@ class Truth:
 def truth_of(p: Any, labels: BoolArray, numbers: Numbers) -> Truth:
     """Return what labels say about probabilities, or draws of them."""
     drawn = isinstance(p, UncertainProbabilities)
-    order = p._draws.order() if drawn else np.argsort(-p, kind="stable")
+    order = draws_of(p).order() if drawn else np.argsort(-p, kind="stable")
     cuts, first = numbers.cuts, numbers.scores[0]
     cells = _cells(labels[order], cuts.n_positive)
     metrics, beside = (

@@ -300,6 +300,8 @@ class ScoreDistribution(Plain, Lean):
     def plot(self, *, ax: Any = None) -> Any:
         """Draw the distribution. Needs matplotlib.
 
+        .. versionadded:: 0.3
+
         Parameters
         ----------
         ax : matplotlib axes, optional

@@ -10,7 +10,7 @@ from bestcut import _errors as errors
 from bestcut._tables import check_order
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_labels, check_probabilities
-from bestcut.metrics import AnyMetric, RowUtility, get
+from bestcut.metrics import AnyMetric, RowUtility, get, indices_of
 from bestcut.scores._confusion import ConfusionDistribution
 from bestcut.scores._distribution import ScoreDistribution
 from bestcut.scores._mixture import AnyPrediction, MixedPrediction
@@ -212,7 +212,7 @@ def _scores(y_proba: Any, y_pred: Any) -> Callable[[AnyMetric], ScoreDistributio
     def score_of(metric: AnyMetric) -> ScoreDistribution:
         if not isinstance(metric, RowUtility):
             return ScoreDistribution(counted(), metric)
-        check_order(y_proba=y_proba, **metric._indices)
+        check_order(y_proba=y_proba, **indices_of(metric))
         metric.worths((len(p),))  # refuses the amounts of other rows
         return ScoreDistribution(row_prediction(p, labels), metric)
 

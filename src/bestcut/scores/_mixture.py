@@ -7,7 +7,7 @@ draw that makes one large makes the other large.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -37,10 +37,18 @@ from bestcut.scores._utility import (
     UtilityDistribution,
     listed_pairs,
 )
-from bestcut.uncertain import DrawnLaw, DrawnSide, UncertainProbabilities
+from bestcut.uncertain import (
+    AlignedLaws,
+    DrawnLaw,
+    DrawnSide,
+    UncertainProbabilities,
+    draws_of,
+)
 
 _MANY = 1 << 23  # pairs of counts that are listed if nothing better can be done
 _EVALUATIONS = 1 << 19  # of the metric at a time
+_SIGMAS = 25.0  # standard deviations that a window reaches over, about
+_HALVINGS = 40
 
 
 class MixedPrediction(Lean):
@@ -70,7 +78,7 @@ class MixedPrediction(Lean):
         p: UncertainProbabilities, labels: BoolArray
     ) -> tuple[DrawnSide, DrawnSide]:
         """Return the instances predicted positive, and the others."""
-        chosen, others = (p._draws.taken(x).ranked() for x in (labels, ~labels))
+        chosen, others = (draws_of(p).taken(x).ranked() for x in (labels, ~labels))
         return DrawnSide(chosen), DrawnSide(others)
 
     def expected_cells(self) -> tuple[float, float, float, float]:
@@ -109,12 +117,11 @@ class MixedPrediction(Lean):
 
     def by_draw(self, metric: Any) -> tuple[FloatArray, FloatArray, float]:
         """Return the mean and the variance of a metric in every draw, and an error."""
-        tp, fn = self.chosen.law, self.others.law
-        pairs = tp.pmf.shape[0] * fn.pmf.shape[0]
-        if pairs > _MANY // 2:
+        if self.chosen.laws.width * self.others.laws.width > _MANY // 2:
             each = [self.in_draw(b).moments(metric) for b in range(self.n_draws)]
             numbers = np.array([one[:3] for one in each]).T
             return numbers[0], numbers[1] ** 2, float(numbers[2].mean())
+        tp, fn = self.chosen.law, self.others.law
         largest = largest_score(metric, self.n)
         mean, square, scale = self._sums(metric, tp, fn)
         error = exact_error(
@@ -162,12 +169,13 @@ class MixedPrediction(Lean):
 
     def utility(self, metric: Metric) -> UtilityDistribution:
         """Return the distribution of a metric's utility."""
-        tp, fn = self.chosen.law, self.others.law
-        pairs = tp.pmf.shape[0] * fn.pmf.shape[0]
+        pairs = self.chosen.laws.width * self.others.laws.width
         if pairs > FEW and never_hurts(metric, MORE_AGREEMENT, self.n):
-            return MixedRows(metric, tp, fn, self.n_pred, self.n)
+            laws = self.chosen.laws, self.others.laws
+            return MixedRows(metric, *laws, self.n_pred, self.n)
         if pairs > _MANY:
             return self._utility_of_many(metric)
+        tp, fn = self.chosen.law, self.others.law
         joint = tp.pmf @ fn.pmf.T / self.n_draws
         score = metric_table(metric, tp.counts, fn.counts, self)
         size = sum(tp.pmf.shape[:1] + fn.pmf.shape[:1])
@@ -188,10 +196,10 @@ class MixedPrediction(Lean):
         """Return the probability of a utility of at most `value`, in every draw."""
         if isinstance(utility, MixedRows):
             return 1.0 - utility.above_by_draw(value)
-        tp, fn = self.chosen.law, self.others.law
-        if tp.pmf.shape[0] * fn.pmf.shape[0] > _MANY:
+        if self.chosen.laws.width * self.others.laws.width > _MANY:
             each = (self.in_draw(b).utility(metric) for b in range(self.n_draws))
             return np.array([1.0 - one.above(value) for one in each])
+        tp, fn = self.chosen.law, self.others.law
         score = metric.sign * metric_table(metric, tp.counts, fn.counts, self)
         reached = (score <= value + utility.tolerance).astype(np.float64)
         return np.asarray(np.einsum("ab,ab->b", reached @ fn.pmf, tp.pmf))
@@ -211,11 +219,10 @@ class MixedPrediction(Lean):
         draws = rng.integers(self.n_draws, size=size)
         picked = []
         for side in (self.chosen, self.others):
-            law, out = side.law, np.empty(size)
+            out = np.empty(size)
             for b in np.unique(draws).tolist():
-                here = np.flatnonzero(draws == b)
-                share = law.pmf[:, b] / law.pmf[:, b].sum()
-                out[here] = rng.choice(law.counts, size=here.size, p=share)
+                here, law = np.flatnonzero(draws == b), side.laws.in_draw(b)
+                out[here] = rng.choice(law.counts, size=here.size, p=law.pmf)
             picked.append(out)
         tp, fn = picked
         k, n = float(self.n_pred), float(self.n)
@@ -255,28 +262,58 @@ class MixedRows(Rows):
     """A utility that is nondecreasing in TP for each FN, over draws of both laws."""
 
     def __init__(
-        self, metric: Metric, tp: DrawnLaw, fn: DrawnLaw, n_pred: int, n: int
+        self,
+        metric: Metric,
+        tp: AlignedLaws | DrawnLaw,
+        fn: AlignedLaws | DrawnLaw,
+        n_pred: int,
+        n: int,
     ) -> None:
-        self._tp, self._fn = tp.pmf, fn.pmf
-        zero = np.zeros((1, tp.pmf.shape[1]))
-        self._tails = np.concatenate([np.cumsum(tp.pmf[::-1], axis=0)[::-1], zero])
-        # The window of all draws is wide, and most of it is nothing in any one.
-        self._row, self._draw = np.nonzero(fn.pmf)
-        self._weight = fn.pmf[self._row, self._draw]
-        caught, missed = (Law(law.start, law.pmf.mean(axis=1)) for law in (tp, fn))
-        super().__init__(metric, caught, missed, n_pred, n)
+        self._tp, self._fn = (
+            law if isinstance(law, AlignedLaws) else AlignedLaws.of(law)
+            for law in (tp, fn)
+        )
+        self._n_draws, self._sure, self._sizes = self._tp.start.size, 0, (n_pred, n)
+        super().__init__(metric, self._tp.marginal(), self._fn.marginal(), n_pred, n)
+        # Where the windows begin among the counts of all draws.
+        self._from = self._tp.start - self._tp.start.min()
+        self._row = self._fn.start - self._fn.start.min()
+
+    @cached_property
+    def _tails(self) -> tuple[FloatArray, IndexArray, IndexArray]:
+        """P(TP >= a), draw by draw; where each FN is, and where each draw begins.
+
+        A draw has all counts of its window, and one beyond.
+        """
+        draws, size = self._tp.pmf.shape
+        tails = np.zeros((draws, size + 1))
+        tails[:, :-1] = np.cumsum(self._tp.pmf[:, ::-1], axis=1)[:, ::-1]
+        rows = self._row[:, None] + np.arange(self._fn.pmf.shape[1])
+        return tails.ravel(), rows, (size + 1) * np.arange(draws)[:, None]
+
+    def _beyond(self, first: IndexArray) -> FloatArray:
+        """Return the probability of these indices and all beyond, in each draw."""
+        tails, rows, begin = self._tails
+        index = first.take(rows)
+        index -= self._from[:, None]
+        np.clip(index, 0, self._tp.pmf.shape[1], out=index)
+        index += begin
+        return np.asarray(np.einsum("bi,bi->b", self._fn.pmf, tails.take(index)))
+
+    def _ends(self) -> tuple[FloatArray, FloatArray]:
+        """Return what the utility is at least and at most, in each draw."""
+        most_tp = self._from + self._tp.pmf.shape[1] - 1
+        most_fn = self._row + self._fn.pmf.shape[1] - 1
+        low = self._utility(self._from, most_fn) - self.tolerance
+        return low, self._utility(most_tp, self._row) + self.tolerance
 
     def _mass(self, first: IndexArray) -> float:
         """Return the probability of these indices and all beyond."""
-        beyond = self._tails[first[self._row], self._draw]
-        return float(self._weight @ beyond) / float(self._fn.shape[1])
+        return (self._sure + float(self._beyond(first).sum())) / self._n_draws
 
     def above_by_draw(self, utility: float) -> FloatArray:
         """Return P(U > utility) in every draw."""
-        first = self._first(utility + self.tolerance, above=True)
-        beyond = self._weight * self._tails[first[self._row], self._draw]
-        by_draw = np.bincount(self._draw, beyond, self._fn.shape[1])
-        return by_draw.astype(np.float64)
+        return self._beyond(self._first(utility + self.tolerance, above=True))
 
     def _pair_mass(self, rows: IndexArray, index: IndexArray) -> FloatArray:
         """Return the probabilities of some pairs; `rows` ascend.
@@ -284,12 +321,64 @@ class MixedRows(Rows):
         Draw by draw: each has a few of the counts that there are in all draws.
         """
         joint = np.zeros(rows.size)
-        possible = self._fn > 0.0
-        first = np.searchsorted(rows, possible.argmax(axis=0))
-        last = np.searchsorted(rows, self.fn.size - possible[::-1].argmax(axis=0))
+        size = self._tp.pmf.shape[1]
+        first = np.searchsorted(rows, self._row)
+        last = np.searchsorted(rows, self._row + self._fn.pmf.shape[1])
         for b, here in enumerate(map(slice, first.tolist(), last.tolist())):
-            joint[here] += self._fn[rows[here], b] * self._tp[index[here], b]
-        return np.asarray(joint / self._fn.shape[1])
+            caught, missed = index[here] - self._from[b], rows[here] - self._row[b]
+            inside = (caught >= 0) & (caught < size)
+            mass = self._fn.pmf[b, missed[inside]] * self._tp.pmf[b, caught[inside]]
+            joint[here][inside] += mass
+        return np.asarray(joint / self._n_draws)
+
+    def _around(
+        self,
+        holds: Callable[[float], bool],
+        *,
+        above: bool,
+        tries: Sequence[float] = (),
+    ) -> tuple[FloatArray, FloatArray]:
+        """List some utilities around the point from which on `holds` is true.
+
+        In a large batch most draws are on one side of it with all that they can have.
+        A draw's utility is lowest at its fewest TP and most FN. For any u the share of
+        draws that are above it altogether is at most P(U > u), and that of draws that
+        reach u is at least P(U >= u), so the point lies between values of these ends.
+        """
+        draws = self._n_draws
+        held = sum(holds(k / draws) for k in range(draws + 1))
+        if not 0 < held <= draws:
+            return super()._around(holds, above=above)
+        low, high = self._ends()
+        first, last = (np.sort(x)[draws - held] for x in (low, high))
+        near = (high >= first) & (low <= last)
+        part = MixedRows(
+            self.metric, self._tp.only(near), self._fn.only(near), *self._sizes
+        )
+        part._n_draws, part._sure = draws, int(np.count_nonzero(low > last))
+        tries = part._guesses(holds, float(first), float(last))
+        return Rows._around(part, holds, above=above, tries=tries)
+
+    def _guesses(
+        self, holds: Callable[[float], bool], low: float, high: float
+    ) -> tuple[float, float]:
+        """Return utilities between which the point is if every draw's law is normal."""
+        counts = [
+            np.rint(law.pmf @ np.arange(law.pmf.shape[1])).astype(np.intp)
+            for law in (self._tp, self._fn)
+        ]
+        mean = self._utility(self._from + counts[0], self._row + counts[1])
+        ends = self._ends()
+        sigma = np.maximum((ends[1] - ends[0]) / _SIGMAS, 1e-300)
+        for _ in range(_HALVINGS):
+            middle = low + (high - low) / 2
+            mass = 0.5 - 0.5 * np.tanh(0.85 * (middle - mean) / sigma)
+            if holds((self._sure + float(mass.sum())) / self._n_draws):
+                high = middle
+            else:
+                low = middle
+        beside = 0.1 * float(np.mean(sigma))
+        return low - beside, low + beside
 
 
 class MixedUtility(UtilityDistribution):

@@ -18,7 +18,7 @@ from bestcut.scores._mixture import MixedPrediction, MixedUtility
 from bestcut.scores._prediction import Moments, Prediction
 from bestcut.scores._total import CELLS, FEWEST, Steps, distribution_of_total
 from bestcut.scores._utility import Atoms, UtilityDistribution
-from bestcut.uncertain import UncertainProbabilities
+from bestcut.uncertain import UncertainProbabilities, draws_of
 
 _HELD = 1 << 24  # cells of the grids of all draws
 
@@ -126,7 +126,7 @@ class MixedRowPrediction(MixedPrediction):
         hit, miss = self._amounts(metric)
         mean, std, error = np.empty((3, self.n_draws))
         for b in range(self.n_draws):
-            p = self.p._draws.draw(b)
+            p = draws_of(self.p).draw(b)
             mean[b], error[b] = expected_total(p, hit, miss)
             std[b] = _std(p, hit, miss)
         return mean, std**2, float(error.max())
@@ -149,7 +149,7 @@ class MixedRowPrediction(MixedPrediction):
             return super().utility(metric)
         amounts = self._amounts(metric)
         cells = min(max(1 << (_HELD // self.n_draws).bit_length() - 1, FEWEST), CELLS)
-        draws = map(self.p._draws.draw, range(self.n_draws))
+        draws = map(draws_of(self.p).draw, range(self.n_draws))
         each = (Steps.of_rows(p, *amounts) for p in draws)
         return MixedUtility([distribution_of_total(steps, cells) for steps in each])
 

@@ -4,7 +4,7 @@ Few steps are listed: every total that is possible, with its probability. Many s
 put on a grid, each moved to the nearest multiple of its width, and the law of the
 moved total comes from the product of the characters of its steps. If all sizes are
 multiples of one unit, cents for example, nothing is moved. Otherwise Lemma 23 of
-docs/how-it-works/bounds.md says how far all moves together take the total:
+docs/how-it-works/lemmas.md says how far all moves together take the total:
 `value_error`, but for a probability that is part of `probability_error`.
 """
 

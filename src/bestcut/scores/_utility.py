@@ -11,7 +11,7 @@ and put into narrow bins if they are too many for that.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -260,12 +260,29 @@ class Rows(UtilityDistribution):
         if high is None:
             high = np.full(self.fn.size, self.count.size, dtype=np.intp)
 
-        def holds(index: IndexArray) -> BoolArray:
-            value = self._utility(np.minimum(index, self.count.size - 1))
-            reached: BoolArray = value > utility if above else value >= utility
-            return reached
+        def value(index: IndexArray, rows: IndexArray | slice) -> FloatArray:
+            return self._utility(np.minimum(index, self.count.size - 1), rows)
 
-        return first_that_holds(low, high, holds)
+        def holds(index: IndexArray, rows: IndexArray | slice) -> BoolArray:
+            found = value(index, rows)
+            return np.asarray(found > utility if above else found >= utility)
+
+        every, left = slice(None), np.flatnonzero(low < high)
+        if left.size > _TOGETHER:
+            # A utility is nearly linear in TP: look beside where a line would be.
+            start, stop = value(low, every), value(high, every)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                share = np.nan_to_num((utility - start) / (stop - start), nan=0.5)
+            guess = low + np.ceil(np.clip(share, 0.0, 1.0) * (high - low))
+            for beside in (-1, 0):
+                point = np.clip(guess + beside, low, np.maximum(high - 1, low))
+                point = point.astype(np.intp)
+                held = holds(point, every) | (low == high)
+                low, high = np.where(held, low, point + 1), np.where(held, point, high)
+            left = np.flatnonzero(low < high)
+        first = low.copy()
+        first[left] = first_that_holds(low[left], high[left], lambda i: holds(i, left))
+        return first
 
     def _mass(self, first: IndexArray) -> float:
         """Return the probability of these indices and all beyond."""
@@ -329,25 +346,32 @@ class Rows(UtilityDistribution):
         return float(values[max(int(np.argmax(onward < wanted)), 1) - 1])
 
     def _around(
-        self, holds: Callable[[float], bool], *, above: bool
+        self,
+        holds: Callable[[float], bool],
+        *,
+        above: bool,
+        tries: Sequence[float] = (),
     ) -> tuple[FloatArray, FloatArray]:
         """List some utilities around the point from which on `holds` is true.
 
         Of P(U >= u), or P(U > u) if `above`, that is: it falls in u. Returns utilities
         in ascending order, and P(U >= u) for each of them and, last, beyond them all.
 
-        The point is bisected, and in every row the counts that reach it are looked for
-        only between those for the two ends. As soon as few pairs of a row and a count
-        lie between, they are listed.
+        The point is bisected, after `tries`, and in every row the counts that reach it
+        are looked for only between those for the two ends. As soon as few pairs of a
+        row and a count lie between, they are listed.
         """
         low, high = self.least, self.most
         start, stop = (self._first(u, above=above) for u in (low, high))
         for end, first, beyond in ((low, start, True), (high, stop, False)):
             if holds(self._mass(first)) == beyond:
                 return np.array([end]), np.array([1.0, 0.0])
-        few = max(_LISTED, 8 * self.fn.size)  # a score often has a value in each row
+        few = max(_LISTED, 2 * self.fn.size)  # a score often has a value in each row
+        left = [*tries]
         while int(np.sum(stop - start)) > few and high - low > self.tolerance / 16:
-            middle = low + (high - low) / 2
+            middle = left.pop() if left else low
+            if not low < middle < high:
+                middle = low + (high - low) / 2
             first = self._first(middle, above=above, low=start, high=stop)
             if holds(self._mass(first)):
                 high, stop = middle, first

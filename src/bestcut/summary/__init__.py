@@ -2,7 +2,17 @@
 
 from bestcut.summary._bracket import Bracket, Window
 from bestcut.summary._cut import Cut
+from bestcut.summary._passes import Pass, find_cut, merged
 from bestcut.summary._summary import ScoreSummary
 from bestcut.summary._table import quick_table
 
-__all__ = ["Bracket", "Cut", "ScoreSummary", "Window", "quick_table"]
+__all__ = [
+    "Bracket",
+    "Cut",
+    "Pass",
+    "ScoreSummary",
+    "Window",
+    "find_cut",
+    "merged",
+    "quick_table",
+]

@@ -109,7 +109,7 @@ class Bracket:
     Notes
     -----
     The bounds are theorems about the metric's own formula, evaluated with outward
-    rounding; see docs/how-it-works/bounds.md. For a callable that cannot be followed,
+    rounding; see docs/how-it-works/lemmas.md. For a callable that cannot be followed,
     nothing can be left out: every score is needed.
 
     Examples

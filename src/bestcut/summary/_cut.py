@@ -151,6 +151,8 @@ class Cut(Decided):
     def from_dict(cls, data: Mapping[str, Any], metric: Any = None) -> Cut:
         """Return the cut of which `to_dict` made plain Python.
 
+        .. versionadded:: 0.3
+
         Parameters
         ----------
         data : mapping

@@ -263,6 +263,9 @@ class ScoreSummary:
         summary._moments[:, bins] = records["moments"].T
         return summary
 
+    def __reduce__(self) -> Any:
+        return ScoreSummary.from_bytes, (self.to_bytes(),)  # empty bins do not travel
+
     def __repr__(self) -> str:
         return (
             f"ScoreSummary({self.n} scores, {self.expected_positives:.6g} expected "

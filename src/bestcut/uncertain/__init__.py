@@ -2,6 +2,7 @@
 
 from bestcut.uncertain._draws import Draws, ListedDraws, MappedDraws
 from bestcut.uncertain._law import (
+    AlignedLaws,
     DrawnLaw,
     convolved_laws,
     joined_draws,
@@ -12,13 +13,17 @@ from bestcut.uncertain._law import (
 )
 from bestcut.uncertain._probabilities import (
     UncertainProbabilities,
+    draws_of,
     interleaved,
     mapped,
+    ranked_draws_of,
+    some_of,
 )
 from bestcut.uncertain._ranked import RankedDraws
 from bestcut.uncertain._side import DrawnSide
 
 __all__ = [
+    "AlignedLaws",
     "DrawnLaw",
     "DrawnSide",
     "Draws",
@@ -27,11 +32,14 @@ __all__ = [
     "RankedDraws",
     "UncertainProbabilities",
     "convolved_laws",
+    "draws_of",
     "interleaved",
     "joined_draws",
     "laws_from_sums",
     "laws_of",
     "mapped",
     "nothing",
+    "ranked_draws_of",
+    "some_of",
     "with_instances",
 ]

@@ -97,10 +97,6 @@ class UncertainProbabilities(Lean):
     def __len__(self) -> int:
         return self._draws.n
 
-    def _taken(self, rows: IndexArray | BoolArray | slice) -> UncertainProbabilities:
-        """Return the same of some instances, in the order given."""
-        return self._of(self._draws.taken(rows))
-
     @property
     def n_draws(self) -> int:
         """How many draws there are."""
@@ -200,3 +196,20 @@ def interleaved(
 def _read_only(array: FloatArray) -> FloatArray:
     array.flags.writeable = False
     return array
+
+
+def draws_of(p: UncertainProbabilities) -> Draws:
+    """Return the draws behind probabilities, in the order of the instances."""
+    return p._draws
+
+
+def ranked_draws_of(p: UncertainProbabilities) -> RankedDraws:
+    """Return the cuts of the instances, from the most probable down."""
+    return p._cuts
+
+
+def some_of(
+    p: UncertainProbabilities, rows: IndexArray | BoolArray | slice
+) -> UncertainProbabilities:
+    """Return the probabilities of some instances, in the order given."""
+    return UncertainProbabilities._of(p._draws.taken(rows))

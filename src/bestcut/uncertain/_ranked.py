@@ -112,7 +112,8 @@ class RankedDraws:
         if much.any():
             draws = np.flatnonzero(much)
             size = self.n - cut if below else cut
-            parts.append((draws, laws_from_sums(size, sums[:ROOM, draws])))
+            laws = laws_from_sums(size, sums[:ROOM, draws])
+            parts.append((draws, laws.in_one_window()))
         if not much.all():
             parts.append(self._short_law(cut, np.flatnonzero(~much), below=below))
         return joined_draws(parts, self.draws.n_draws)

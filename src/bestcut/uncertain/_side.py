@@ -10,7 +10,7 @@ from bestcut._caches import Lean
 from bestcut._types import FloatArray
 from bestcut.counts import LEAST_VARIANCE, ROOM, Law, SummedSide, trimmed
 from bestcut.uncertain._draws import Draws
-from bestcut.uncertain._law import DrawnLaw, joined_draws, laws_from_sums, laws_of
+from bestcut.uncertain._law import AlignedLaws, DrawnLaw, laws_from_sums, laws_of
 
 
 class DrawnSide(Lean):
@@ -46,23 +46,29 @@ class DrawnSide(Lean):
         return np.asarray(self.sums[1])
 
     @cached_property
-    def law(self) -> DrawnLaw:
-        """The laws of the number of positives."""
+    def laws(self) -> AlignedLaws:
+        """The laws of the number of positives, each in its own window."""
         much = self.variance >= LEAST_VARIANCE
         parts = []
         for chosen in (much, ~much):
             draws = np.flatnonzero(chosen)
             if draws.size and chosen is much:
-                law = laws_from_sums(self.n, self.sums[:ROOM, draws])
-                parts.append((draws, law))
+                laws = laws_from_sums(self.n, self.sums[:ROOM, draws])
+                parts.append((draws, laws))
             elif draws.size:
                 law = laws_of(self.draws.only(draws).pieces(), draws.size)
-                parts.append((draws, law))
-        return joined_draws(parts, self.n_draws)
+                parts.append((draws, AlignedLaws.of(law)))
+        return AlignedLaws.joined(parts)
+
+    @property
+    def law(self) -> DrawnLaw:
+        """The laws of the number of positives, in one window."""
+        return self.laws.in_one_window()
 
     def marginal(self) -> Law:
         """Return the law of the number of positives over all draws."""
-        return trimmed(self.law.start, self.law.pmf.mean(axis=1))
+        law = self.laws.marginal()
+        return trimmed(law.start, law.pmf)
 
     def in_draw(self, b: int) -> SummedSide:
         """Return the group in one draw."""
@@ -70,5 +76,5 @@ class DrawnSide(Lean):
             self.n,
             self.sums[:ROOM, b].copy(),
             float(self.negatives[b]),
-            lambda: trimmed(self.law.start, self.law.pmf[:, b]),
+            lambda: self.laws.in_draw(b),
         )

@@ -11,10 +11,10 @@ from scipy import sparse
 
 import bestcut
 from bestcut import multilabel
-from bestcut.many._ascent import ColumnScores
-from bestcut.many._assignment import Problem, _State
-from bestcut.many._entries import Entries
-from bestcut.many._row_choice import Budgets
+from bestcut.assignment._ascent import ColumnScores
+from bestcut.assignment._entries import Entries
+from bestcut.assignment._row_choice import Budgets
+from bestcut.assignment._search import AssignmentSearch, _State
 from bestcut.metrics import Coverage, get
 from groups import one_in
 
@@ -173,7 +173,7 @@ def test_any_prices_bound_every_assignment(name):
             for x in itertools.product(range(columns), repeat=n)
         ]
         entries = Entries.of_matrix(p)
-        problem = Problem(entries, metric, Budgets(one, one), share)
+        problem = AssignmentSearch(entries, metric, Budgets(one, one), share)
         taken = np.eye(columns, dtype=bool)[RNG.integers(0, columns, n)].ravel()
         state = _State(problem, taken, ColumnScores(entries, metric, share))
         for scale in (0.0, 0.02, 0.3):

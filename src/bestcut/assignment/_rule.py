@@ -14,10 +14,10 @@ from bestcut._results import plain
 from bestcut._tables import in_this_order, like, rows_like
 from bestcut._types import FloatArray, IndexArray
 from bestcut._validation import check_finite_scores, check_kind
-from bestcut.many._budgets import check_per_row
-from bestcut.many._entries import Entries
-from bestcut.many._matrix import as_sparse, check_rows, entries_of
-from bestcut.many._row_choice import Budgets, chosen
+from bestcut.assignment._budgets import check_per_row
+from bestcut.assignment._entries import Entries
+from bestcut.assignment._matrix import as_sparse, check_rows, entries_of
+from bestcut.assignment._row_choice import Budgets, chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +97,8 @@ class RowRule:
     def from_dict(cls, data: Mapping[str, Any]) -> RowRule:
         """Return the rule of which `to_dict` made plain Python.
 
+        .. versionadded:: 0.3
+
         Parameters
         ----------
         data : mapping
@@ -160,8 +162,11 @@ class RowRule:
         )
         columns = self.slope.size
         if given.shape[1] != columns:
-            raise errors.other_columns(
-                name="y_proba", shape=given.shape, columns=columns
+            raise errors.bad_value(
+                "y_proba",
+                f"must have {columns} columns, like the rows that the rule was "
+                "found on",
+                got=f"shape {given.shape}",
             )
         entries = entries_of(given, name="y_proba")
         taken = self._taken(entries)

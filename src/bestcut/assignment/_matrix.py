@@ -13,7 +13,7 @@ from bestcut._validation import (
     check_matrix,
     check_probabilities,
 )
-from bestcut.many._entries import Entries
+from bestcut.assignment._entries import Entries
 
 
 def check_rows(

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
-from bestcut.many._column_laws import Series, Weights, power_sums
+from bestcut.assignment._column_laws import Series, Weights, power_sums
 
 _ABOUT = 1e-10  # of a score: what weights may leave out at sizes that are tried
 _SORTED = 4096  # entries that are ranked at every size

@@ -18,15 +18,25 @@ def check_per_row(per_row: Any, columns: int) -> tuple[int, int]:
     """Return how many columns a row takes, at least and at most."""
     pair = per_row if isinstance(per_row, tuple | list) else (per_row, per_row)
     if len(pair) != 2:
-        raise errors.not_a_budget(per_row)
+        raise errors.bad_value(
+            "per_row", "must be a whole number k, or a pair (low, high)", value=per_row
+        )
     low, high = (
         check_whole_number(x, name="per_row", cure="Pass k, or (low, high).")
         for x in pair
     )
     if low > high:
-        raise errors.budget_crosses(low, high)
+        raise errors.bad_value(
+            "per_row",
+            "must be a whole number k, or a pair (low, high) with low <= high",
+            value=(low, high),
+        )
     if high > columns:
-        raise errors.budget_too_large(high, columns)
+        raise errors.bad_value(
+            "per_row",
+            "must be at most the number of columns",
+            got=f"{high} with {columns} columns",
+        )
     return low, high
 
 
@@ -37,7 +47,7 @@ def check_class_weights(weights: Any, columns: int) -> FloatArray:
     values = check_weights(weights, columns, name="weights")
     total = float(values.sum())
     if total <= 0.0:
-        raise errors.no_class_weight()
+        raise errors.bad_value("weights", "must have a positive sum; all weights are 0")
     return np.asarray(values / total)
 
 
@@ -49,11 +59,17 @@ def extra_worth(also: Mapping[str, float] | None, given: int) -> float:
     if also is None:
         return 0.0
     if not isinstance(also, Mapping) or np.ndim(also.get(_ALSO, 0.0)):
-        raise errors.not_an_addition(also, _ALSO)
+        raise errors.bad_kind("also", f"must be {{{_ALSO!r}: weight}}", value=also)
     unknown = [name for name in also if name != _ALSO]
     if unknown:
-        raise errors.unknown_addition(unknown[0], _ALSO)
+        raise errors.bad_value(
+            "also", f"must be {{{_ALSO!r}: weight}}", value=unknown[0]
+        )
     weight = float(check_real_array(also.get(_ALSO, 0.0), name="also"))
     if not np.isfinite(weight) or weight < 0.0:
-        raise errors.negative_addition(_ALSO, weight)
+        raise errors.bad_value(
+            "also",
+            "must hold weights that are finite and not negative",
+            got=f"{_ALSO!r}: {weight:g}",
+        )
     return weight / max(given, 1)

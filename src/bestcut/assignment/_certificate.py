@@ -25,9 +25,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bestcut._types import EPS, BoolArray, FloatArray
+from bestcut.assignment._column_laws import CLOSE, ColumnLaws, Series, power_sums
+from bestcut.assignment._sizes import AtSize, Sizes, Weighing
 from bestcut.curve import curve_of
-from bestcut.many._column_laws import CLOSE, ColumnLaws, Series, power_sums
-from bestcut.many._sizes import AtSize, Sizes, Weighing
 from bestcut.metrics import (
     Metric,
     Trait,

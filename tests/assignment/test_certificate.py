@@ -7,10 +7,10 @@ import pytest
 from scipy import sparse
 
 from bestcut import multiclass, multilabel
+from bestcut.assignment._certificate import ScoredColumns
+from bestcut.assignment._column_laws import ColumnLaws
+from bestcut.assignment._entries import Entries
 from bestcut.curve import curve_of
-from bestcut.many._certificate import ScoredColumns
-from bestcut.many._column_laws import ColumnLaws
-from bestcut.many._entries import Entries
 from bestcut.metrics import (
     MCC,
     FBeta,

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import bestcut
-from bestcut.many._certificate import ScoredColumns
-from bestcut.many._column_laws import ColumnLaws
-from bestcut.many._entries import ColumnGroup, Entries
-from bestcut.many._sizes import Sizes
+from bestcut.assignment._certificate import ScoredColumns
+from bestcut.assignment._column_laws import ColumnLaws
+from bestcut.assignment._entries import ColumnGroup, Entries
+from bestcut.assignment._sizes import Sizes
 from bestcut.metrics import FractionalLinear, Trait, affine_parts, get
 from groups import one_in
 from helpers import NAMES

@@ -8,30 +8,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
-from bestcut.many._ascent import (
+from bestcut.assignment._ascent import (
+    NEGLIGIBLE,
     AffineScores,
     Ascent,
     ColumnScores,
     CoverageScores,
     Scores,
-    rehearsed,
 )
-from bestcut.many._certificate import ScoredColumns
-from bestcut.many._column_laws import ColumnLaws
-from bestcut.many._entries import Entries
-from bestcut.many._exact_scores import ExactScores
-from bestcut.many._row_choice import Budgets, chosen, prices
+from bestcut.assignment._certificate import ScoredColumns
+from bestcut.assignment._column_laws import ColumnLaws
+from bestcut.assignment._entries import Entries
+from bestcut.assignment._exact_scores import ExactScores
+from bestcut.assignment._row_choice import Budgets, chosen, prices
 from bestcut.metrics import Metric, Trait, is_affine
 
-_ROUNDS = 8  # in which rows choose again, at exact worths
-_NEGLIGIBLE = 1e-9  # of the score: what rows need not choose again for
+_ROUNDS = 30  # in which rows choose again, at exact worths
 _STEPS, _FEW_STEPS = 12, 2  # of prices, and where bounds are loose in any case
-_DIVIDED = 1 << 19  # entries that may be divided out of distributions
-_WORK = 1 << 24  # entries that may be gone through for them
-_LARGE = 1 << 23  # entries that are not gone through again with exact scores
-_A_COUNT = 1 << 5  # entries that take as long as a value of a distribution does
-_WIDE = 2e-5  # of the score: a gap that makes it worth to change columns' places
-_EXCHANGES = 1 << 26  # entries times columns that may be gone through for that
+# Entries that may be gone through; dividing one out takes as long as 32 of them, and so
+# does a value of a distribution.
+_WORK = 1 << 24
 _CLOSE = 2e-6  # of the score: a gap that is small enough
 
 
@@ -64,7 +60,7 @@ class Assignment:
     cost: FloatArray
 
 
-class Problem:
+class AssignmentSearch:
     """The search for the best assignment.
 
     Parameters
@@ -98,7 +94,7 @@ class Problem:
         self.p = entries.p
         self.rows = entries.row_of_entries()
         groups = entries.column_groups()
-        few = self.p.size <= _DIVIDED
+        few = 32 * self.p.size <= _WORK
         self.laws = [ColumnLaws(x, entries.instances, divides=few) for x in groups]
 
     def solve(self) -> Assignment:
@@ -106,19 +102,18 @@ class Problem:
         if not np.any(self.budgets.high):
             return self._nothing()
         scores = self._scores()
-        start = rehearsed(self.entries, scores, self.budgets, self.extra)
-        ascent = Ascent(self.entries, scores, self.budgets, self.extra, start)
+        ascent = Ascent(self.entries, scores, self.budgets, self.extra)
         found = self._at_exact_worths(_together(ascent.run()), scores)
         upper, price, likely = found.least_upper()
-        trials = _EXCHANGES // max(self.p.size * self.entries.shape[1], 1)
+        trials = 4 * _WORK // max(self.p.size * self.entries.shape[1], 1)
         exact = is_affine(self.metric)  # else a gap says little about what is missed
         while exact and upper - found.objective > _CLOSE * abs(upper):
             width = max(x.pmf.shape[1] for x in self.laws)
-            if max(self.p.size, _A_COUNT * self.entries.shape[1] * width) > _LARGE:
+            if 2 * max(self.p.size, 32 * self.entries.shape[1] * width) > _WORK:
                 break
             other = self._ascended(likely, scores)
             if other.objective <= found.objective:
-                if upper - found.objective <= _WIDE * abs(upper):
+                if upper - found.objective <= 10 * _CLOSE * abs(upper):
                     break
                 other, trials = self._exchanged(found, scores, trials)
                 if other.objective <= found.objective:
@@ -187,15 +182,32 @@ class Problem:
         """Let rows choose again at exact worths, while that is a gain."""
         found = _State(self, taken, scores)
         for _ in range(_ROUNDS):
-            again = found.chosen_again()
-            gain = float(found.worth[again].sum() - found.worth[found.taken].sum())
-            if gain <= _NEGLIGIBLE * abs(found.objective):
+            better = self._better(found, scores)
+            if better is None:
                 break
-            other = _State(self, again, scores)
-            if other.objective <= found.objective:
-                break
-            found = other
+            found = better
         return found
+
+    def _better(self, found: _State, scores: Scores) -> _State | None:
+        """Return what is better after rows have chosen again, or None.
+
+        If nothing is gained because rows all went the same way, only the half of them
+        chooses again that gains most, and so on.
+        """
+        again = found.chosen_again()
+        changes = np.where(again, found.worth, 0.0)
+        changes -= np.where(found.taken, found.worth, 0.0)
+        gains = np.bincount(self.rows, changes, self.entries.shape[0])
+        moves = np.argsort(-gains, kind="stable")[: np.count_nonzero(gains > 0.0)]
+        while gains[moves].sum() > NEGLIGIBLE * abs(found.objective):
+            own = np.zeros(gains.size, dtype=np.bool_)
+            own[moves] = True
+            taken = np.where(own[self.rows], again, found.taken)
+            other = _State(self, taken, scores)
+            if other.objective > found.objective:
+                return other
+            moves = moves[: moves.size // 2]
+        return None
 
 
 def _straightened(
@@ -219,18 +231,20 @@ def _together(labels: list[BoolArray]) -> BoolArray:
 class _State:
     """An assignment: what its columns are worth, and its entries at the margin."""
 
-    def __init__(self, problem: Problem, taken: BoolArray, scores: Scores) -> None:
-        self.problem, self.taken = problem, taken
-        count = problem.entries.shape[1]
+    def __init__(
+        self, search: AssignmentSearch, taken: BoolArray, scores: Scores
+    ) -> None:
+        self.search, self.taken = search, taken
+        count = search.entries.shape[1]
         self.each, self.error, self.size, self.hits = np.zeros((4, count))
         self.worth = np.zeros(taken.size)
         self.groups: list[ScoredColumns] = []
-        for laws in problem.laws:
+        for laws in search.laws:
             group = laws.group
             labels = taken[group.entries]
             if group.padded:
                 labels &= group.p > 0.0
-            columns = ScoredColumns(labels, problem.metric, laws)
+            columns = ScoredColumns(labels, search.metric, laws)
             at = group.columns
             self.each[at], self.error[at] = columns.values()
             self.size[at], self.hits[at] = columns.size, columns.hits
@@ -240,38 +254,36 @@ class _State:
                 slopes, cost = scores.slopes(hits[None], size)
                 worth = slopes[0, at, None] * group.p - cost[at, None]
             else:
-                worth *= problem.share[at, None]
-            if problem.extra:
-                worth += problem.extra * group.p
+                worth *= search.share[at, None]
+            if search.extra:
+                worth += search.extra * group.p
             if group.padded:
                 inside = group.p > 0.0
                 self.worth[group.entries[inside]] = worth[inside]
             else:
                 self.worth[group.entries] = worth
             self.groups.append(columns)
-        utility = problem.metric.sign * self.each
-        self.objective = float(
-            problem.share @ utility + problem.extra * self.hits.sum()
-        )
+        utility = search.metric.sign * self.each
+        self.objective = float(search.share @ utility + search.extra * self.hits.sum())
 
     def power_sums(self, count: int) -> FloatArray:
         """Return the sums of p, p², ... over the entries taken in each column."""
-        entries, values = self.problem.entries, self.taken.astype(np.float64)
+        entries, values = self.search.entries, self.taken.astype(np.float64)
         out = np.empty((count, entries.shape[1]))
         for row in out:
-            values = values * self.problem.p
+            values = values * self.search.p
             row[:] = entries.sums(values)
         return out
 
     def _by_rows(self) -> list[tuple[IndexArray, FloatArray, BoolArray, Budgets]]:
         """Return rows, worths, labels and budgets of each group of rows."""
         out = []
-        for group in self.problem.entries.groups:
-            worth = self.problem.entries.part(self.worth, group)
+        for group in self.search.entries.groups:
+            worth = self.search.entries.part(self.worth, group)
             if group.padded:
                 worth = np.where(group.p > 0.0, worth, -np.inf)
-            labels = self.problem.entries.part(self.taken, group)
-            out.append((group.rows, worth, labels, self.problem.budgets.of(group.rows)))
+            labels = self.search.entries.part(self.taken, group)
+            out.append((group.rows, worth, labels, self.search.budgets.of(group.rows)))
         return out
 
     def chosen_again(self) -> BoolArray:
@@ -281,7 +293,7 @@ class _State:
 
     def prices(self) -> FloatArray:
         """Return a price for each row."""
-        entries = self.problem.entries
+        entries = self.search.entries
         price = np.zeros(entries.shape[0])
         by_rows = zip(entries.groups, self._by_rows(), strict=True)
         for group, (rows, worth, labels, budgets) in by_rows:
@@ -294,17 +306,17 @@ class _State:
 
         Returned with a way to the entries that columns would take at these prices.
         """
-        problem = self.problem
-        low, high = problem.budgets
+        search = self.search
+        low, high = search.budgets
         total = float(high @ np.maximum(price, 0.0) + low @ np.minimum(price, 0.0))
         ways = []
         for columns in self.groups:
             group = columns.group
-            cost = price[problem.rows[group.entries]]
+            cost = price[search.rows[group.entries]]
             if group.padded:
                 cost[group.p == 0.0] = np.inf
-            share = problem.share[group.columns]
-            bound, taken = columns.bounds(cost, share, problem.extra)
+            share = search.share[group.columns]
+            bound, taken = columns.bounds(cost, share, search.extra)
             total += float(bound.sum())
             ways.append(taken)
 
@@ -326,7 +338,7 @@ class _State:
         """
         kept = self.prices()
         best, wanted = self.upper(kept)
-        others = not (is_affine(self.problem.metric) or self.groups[0].has_planes())
+        others = not (is_affine(self.search.metric) or self.groups[0].has_planes())
         if others or best - self.objective <= _CLOSE * abs(best):
             return best, kept, self.taken
         if start is not None:
@@ -338,7 +350,7 @@ class _State:
         likely = wanted()
         unmet = self._unmet(kept, likely)
         misfits = np.count_nonzero(unmet)
-        steps = _STEPS if is_affine(self.problem.metric) else _FEW_STEPS
+        steps = _STEPS if is_affine(self.search.metric) else _FEW_STEPS
         for _ in range(min(steps, _WORK // max(self.taken.size, 1))):
             above = best - self.objective
             # What was wanted next to these prices counts, too.
@@ -360,17 +372,17 @@ class _State:
 
     def _unmet(self, price: FloatArray, wanted: BoolArray) -> FloatArray:
         """Return how much more is wanted of each row than it takes at its price."""
-        low, high = self.problem.budgets
-        count = np.bincount(self.problem.rows[wanted], minlength=low.size)
+        low, high = self.search.budgets
+        count = np.bincount(self.search.rows[wanted], minlength=low.size)
         takes = np.where(price > 0.0, high, np.where(price < 0.0, low, count))
         return np.asarray(count - np.clip(takes, low, high), dtype=np.float64)
 
     def _repaired(self, wanted: BoolArray) -> BoolArray:
         """Return what is wanted, where rows may take it, and else what they take."""
-        low, high = self.problem.budgets
-        count = np.bincount(self.problem.rows[wanted], minlength=low.size)
+        low, high = self.search.budgets
+        count = np.bincount(self.search.rows[wanted], minlength=low.size)
         allowed = (count >= low) & (count <= high)
-        return np.where(allowed[self.problem.rows], wanted, self.taken)
+        return np.where(allowed[self.search.rows], wanted, self.taken)
 
 
 def _spread(

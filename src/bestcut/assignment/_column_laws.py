@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestcut._types import EPS, BoolArray, FloatArray
+from bestcut.assignment._entries import ColumnGroup
 from bestcut.counts import (
     LEAST_VARIANCE,
     NOTHING,
@@ -28,12 +29,11 @@ from bestcut.counts import (
     Law,
     ListedSide,
     SummedSide,
+    count_laws,
     dropped,
     error_of_sums,
     law_error,
 )
-from bestcut.many._counts import count_laws
-from bestcut.many._entries import ColumnGroup
 
 _SHORT = 256  # entries of columns whose distributions are computed side by side
 _TERMS = 12

@@ -7,7 +7,7 @@ with every step, so that columns fill up until no row gains by another choice.
 
 The score of a column is taken at three values of its number of positives, the Gauss
 rule of its distribution, with the hits in proportion. Values and bounds come
-afterwards, from the exact distributions: see `bestcut.many._certificate`.
+afterwards, from the exact distributions: see `bestcut.assignment._certificate`.
 """
 
 from __future__ import annotations
@@ -17,22 +17,21 @@ from typing import Any, Protocol
 import numpy as np
 
 from bestcut._types import BoolArray, FloatArray, IndexArray
+from bestcut.assignment._entries import Entries, RowGroup
+from bestcut.assignment._row_choice import Budgets, Parted, chosen, parted
 from bestcut.counts import features, rule_of_sums
-from bestcut.many._entries import Entries, RowGroup
-from bestcut.many._row_choice import Budgets, Parted, chosen, parted
 from bestcut.metrics import Metric, affine_parts
 
 _BLOCKS = 16  # steps of a sweep over all rows
 _FEW = 32  # rows that are worth a step, from the third sweep on
 _SWEEPS = 60
-_ENOUGH = 1e-9  # of the score: what another sweep must bring
-_NODES, _SUMS = 3, 5
+NEGLIGIBLE = 1e-9  # of the score: a gain that is not worth another sweep
+_NODES = 3  # of the rule that stands for a distribution
+_SUMS = 2 * _NODES - 1
 _NOBODY = 1e-200  # positives: a share of fewer would overflow, and none changes a score
 _VARIES = 1e-12  # variance of a number of positives that is not certain
 _OVERFULL, _OTHERS = 3, 24  # columns that change places
 _TRIAL = 3  # sweeps after that
-_SAMPLED = 16  # one row in so many is looked at first
-_ROWS_A_COLUMN = 256  # that there must be for that
 _COLUMNS_A_ROW = 100  # so many columns are looked at for one row
 
 
@@ -195,32 +194,6 @@ class CoverageScores:
         return self.factor * left, np.zeros(left.size)
 
 
-def rehearsed(
-    entries: Entries, scores: Scores, budgets: Budgets, extra: float
-) -> BoolArray | None:
-    """Return what rows take at the slopes that some of them lead to.
-
-    None if there are too few rows for that, or too many columns.
-    """
-    dense = len(entries.groups) == 1 and entries.groups[0].columns is None
-    if not dense or entries.shape[0] < _ROWS_A_COLUMN * max(entries.shape[1], _SAMPLED):
-        return None
-    p = entries.groups[0].p
-    rows = np.random.default_rng(0).permutation(p.shape[0])[::_SAMPLED]
-    some = Ascent(
-        Entries.of_matrix(p[rows]),
-        scores,
-        budgets.of(rows),
-        extra,
-        each=p.shape[0] / rows.size,
-    )
-    some.run(_TRIAL)
-    slopes, cost = scores.slopes(some.sums, some.size)
-    worth = polynomial(p, slopes, extra)
-    worth -= cost
-    return chosen(worth, budgets).ravel()
-
-
 class Ascent:
     """The state of an ascent: which entries are taken.
 
@@ -236,8 +209,6 @@ class Ascent:
         What each expected hit is worth besides.
     taken : ndarray of bool, optional
         The entries that are taken first; the most probable ones if not given.
-    each : float
-        How many rows each of these stands for.
     """
 
     def __init__(
@@ -247,11 +218,9 @@ class Ascent:
         budgets: Budgets,
         extra: float,
         taken: BoolArray | None = None,
-        *,
-        each: float = 1.0,
     ) -> None:
         self.entries, self.scores, self.budgets = entries, scores, budgets
-        self.extra, self.each = extra, each
+        self.extra = extra
         self.near = taken is not None  # worths will not move far
         self.expected = entries.sums(entries.p)
         self.labels: list[BoolArray] = []
@@ -272,8 +241,6 @@ class Ascent:
     def _add(self, group: RowGroup, rows: Any, change: FloatArray) -> None:
         """Note the entries that come (1) or go (-1)."""
         p = group.p[rows]
-        if self.each != 1.0:
-            change = change * self.each
         if group.columns is None:
             self.size += change.sum(axis=0)
             for total in self.sums:
@@ -315,7 +282,7 @@ class Ascent:
                 blocks = min(_BLOCKS, -(-rows.size // few))
                 for some in np.array_split(rows, max(blocks, 1)):
                     self._step(i, group, some, look=sweep > 0 or self.near)
-            if self.now <= start + _ENOUGH * abs(start):
+            if self.now <= start + NEGLIGIBLE * abs(start):
                 if every:
                     break
                 self._safe = [np.full(x.size, -np.inf) for x in orders]
@@ -343,7 +310,7 @@ class Ascent:
                     continue
                 self._change_places(full, other)
                 self.run(_TRIAL)
-                if self.now > best + _ENOUGH * abs(best):
+                if self.now > best + NEGLIGIBLE * abs(best):
                     self.run()
                     return True
                 self.labels = [x.copy() for x in kept]

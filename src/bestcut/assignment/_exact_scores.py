@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from bestcut._types import FloatArray
-from bestcut.many._column_laws import ColumnLaws
-from bestcut.many._entries import Entries
+from bestcut.assignment._column_laws import ColumnLaws
+from bestcut.assignment._entries import Entries
 from bestcut.metrics import Affine, affine_parts
 
 _POWERS = 6
