@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
+from bestcut._errors import quoted
 from bestcut._validation import check_whole_number
-from bestcut.files._errors import beyond, unknown_limit
+from bestcut.files._errors import beyond
 
 _CELLS = 1 << 11  # rows that may have as many different keys as there may be columns
 SMALL = 1 << 26  # bytes that a part of a file may always have, unpacked
@@ -45,7 +46,9 @@ class Limits:
         chosen = {}
         for name, most in (given or {}).items():
             if name not in names:
-                raise unknown_limit(name, names)
+                known = ", ".join(map(repr, names))
+                message = f"`limits` may hold {known}; got {quoted(name)}."
+                raise ValueError(message)
             chosen[name] = check_whole_number(
                 most, name=f"limits[{name!r}]", least=1, cure="Leave it out."
             )
