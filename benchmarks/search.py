@@ -1,9 +1,10 @@
-"""How long a decision takes at every size: a table of targets and a plot.
+"""How long what is not a plain decision takes: a table of targets.
 
     python benchmarks/search.py [--quick] [--out DIR]
 
-Writes DIR/search.md and DIR/search.png. Times are medians in one run on one core, and
-`np.argsort` on the same array is timed beside them.
+Writes DIR/search.md, and in it the largest gaps and errors that decisions state. Times
+are medians in one run on one core, and `np.argsort` on the same array is timed beside
+them. `sizes.py` has plain decisions.
 """
 
 from __future__ import annotations
@@ -14,20 +15,16 @@ import importlib.util
 import time
 from pathlib import Path
 
-import matplotlib as mpl
-from results import folder_of_today
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 from peers import PEERS
+from results import folder_of_today
 from run import STEP, say
 from workloads import LAWS, probabilities
 
 import bestcut
-from bestcut.metrics import Trait, from_expression
+from bestcut.metrics import from_expression
 
-NAMES = bestcut.metrics.names(aliases=False)
+NAMES = bestcut.metrics.names()
 TVERSKY = from_expression("tp/(tp+0.3*fp+0.7*fn) + 0*sqrt(tp)", name="tversky")
 
 
@@ -52,31 +49,6 @@ def largest_gaps(sizes: list[int]) -> list[tuple[str, float, float]]:
         gap, error = (max(getattr(d, x) for d in decisions) for x in ("gap", "error"))
         say(f"{law}: largest gap {gap:.1e}, largest error {error:.1e}")
         rows.append((law, gap, error))
-    return rows
-
-
-def by_size(sizes: list[int]) -> list[dict]:
-    """Time every catalogue metric at every size, on Beta(0.3, 3)."""
-    rows = []
-    for n in sizes:
-        p = probabilities("skewed", n)
-        repeats = 15 if n <= 10_000 else 5 if n <= 10**6 else 3
-        sort = median_time(lambda p=p: np.argsort(p), repeats)
-        say(f"n = {n:,}: argsort {1e3 * sort:.3f} ms")
-        for name in NAMES:
-            call = lambda p=p, name=name: bestcut.decide(p, name)  # noqa: E731
-            first = time.perf_counter()
-            call()
-            slow = time.perf_counter() - first > 2.0
-            seconds = median_time(call, 1 if slow else repeats)
-            rows.append(
-                {
-                    "n": n,
-                    "metric": name,
-                    "ms": 1e3 * seconds,
-                    "argsort": 1e3 * sort,
-                }
-            )
     return rows
 
 
@@ -162,58 +134,12 @@ def others(quick: bool) -> list[tuple[str, str, float, str]]:
     return rows
 
 
-def draw(rows: list[dict], path: Path) -> None:
-    """Draw time against n, a line for every metric."""
-    figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
-    sizes = sorted({row["n"] for row in rows})
-    for name in NAMES:
-        times = [row["ms"] for row in rows if row["metric"] == name]
-        affine = bestcut.metrics.get(name).traits & {Trait.AFFINE, Trait.FACTORISED}
-        axes.loglog(
-            sizes,
-            times,
-            color="tab:blue" if affine else "tab:orange",
-            alpha=0.6,
-            linewidth=1,
-        )
-    sort = [next(row["argsort"] for row in rows if row["n"] == n) for n in sizes]
-    axes.loglog(sizes, sort, color="black", linestyle="--", label="np.argsort")
-    axes.plot([], [], color="tab:blue", label="affine metrics and Jaccard")
-    axes.plot([], [], color="tab:orange", label="G-, H- and Q-mean")
-    axes.set(
-        xlabel="instances", ylabel="milliseconds", title="bestcut.decide, Beta(0.3, 3)"
-    )
-    axes.grid(alpha=0.3)
-    axes.legend()
-    figure.savefig(path, dpi=120)
-
-
-def write(rows: list[dict], more: list, gaps: list, out: Path) -> None:
+def write(more: list, gaps: list, out: Path) -> None:
     """Write the page."""
-    sizes = sorted({row["n"] for row in rows})
     lines = [
-        "# Decisions at every size",
+        "# What is not a plain decision, and what is stated",
         "",
-        f"{dt.date.today():%Y-%m-%d}, one core, Beta(0.3, 3); milliseconds, medians in",
-        "one run, `np.argsort` on the same array in the first row.",
-        "",
-        "![time against n](search.png)",
-        "",
-        "| metric | " + " | ".join(f"{n:,}" for n in sizes) + " |",
-        "| --- |" + " --- |" * len(sizes),
-        "| `np.argsort` | "
-        + " | ".join(
-            f"{next(row['argsort'] for row in rows if row['n'] == n):.3g}"
-            for n in sizes
-        )
-        + " |",
-    ]
-    for name in NAMES:
-        cells = [f"{row['ms']:.3g}" for row in rows if row["metric"] == name]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    lines += [
-        "",
-        "## The rest",
+        f"{dt.date.today():%Y-%m-%d}, one core. `sizes.py` times decisions.",
         "",
         "| what | measured | target |",
         "| --- | --- | --- |",
@@ -223,7 +149,7 @@ def write(rows: list[dict], more: list, gaps: list, out: Path) -> None:
         "",
         "## What is stated",
         "",
-        "Over every catalogue metric and all sizes of the first table.",
+        "Over every catalogue metric and sizes from 10 on.",
         "",
         "| law | largest gap | largest error |",
         "| --- | --- | --- |",
@@ -243,9 +169,7 @@ def main() -> None:
     sizes = [10, 30, 100, 300, 1000, 2000, 4096, 10_000, 30_000, 10**5]
     if not arguments.quick:
         sizes += [300_000, 10**6, 10**7]
-    rows = by_size(sizes)
-    draw(rows, out / "search.png")
-    write(rows, others(arguments.quick), largest_gaps(sizes), out)
+    write(others(arguments.quick), largest_gaps(sizes), out)
 
 
 if __name__ == "__main__":

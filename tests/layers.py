@@ -44,6 +44,7 @@ LAYERS = [
     "_decide",
     "_outlook",
     "_empirical",
+    "_one_threshold",
     "assignment",
     "many",
     "multiclass",

@@ -14,7 +14,7 @@ from bestcut import multilabel
 from bestcut.assignment._ascent import ColumnScores
 from bestcut.assignment._entries import Entries
 from bestcut.assignment._row_choice import Budgets
-from bestcut.assignment._search import AssignmentSearch, _State
+from bestcut.assignment._search import AssignmentSearch, Candidate
 from bestcut.metrics import Coverage, get
 from groups import one_in
 
@@ -175,7 +175,7 @@ def test_any_prices_bound_every_assignment(name):
         entries = Entries.of_matrix(p)
         problem = AssignmentSearch(entries, metric, Budgets(one, one), share)
         taken = np.eye(columns, dtype=bool)[RNG.integers(0, columns, n)].ravel()
-        state = _State(problem, taken, ColumnScores(entries, metric, share))
+        state = Candidate(problem, taken, ColumnScores(entries, metric, share))
         for scale in (0.0, 0.02, 0.3):
             bound, _ = state.upper(RNG.normal(0.0, scale, n))
             assert max(scores) <= bound + 1e-12

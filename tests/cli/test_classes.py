@@ -71,7 +71,7 @@ def test_labels_need_no_scipy(files, monkeypatch):
     same, others = decided("tags.csv", *LABELS, "--per-group", "2")
     assert table.equals(same)
     assert facts.keys() == others.keys()
-    monkeypatch.setattr("bestcut.cli._classes._DENSE", 11)
+    monkeypatch.setattr("bestcut.cli._several._DENSE", 11)
     run = call("decide", "tags.csv", *LABELS, "--per-group", "2")
     assert complaint(run) == "3 groups of 4 labels need scipy. Run pip install scipy."
 

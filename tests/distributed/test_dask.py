@@ -173,6 +173,26 @@ def test_a_cut_says_what_a_decision_says(engine):
     np.testing.assert_array_equal(cut.predict(p), local.labels)
 
 
+def test_a_sample_knows_what_is_not_there(engine):
+    import dask.array as da
+
+    rng = np.random.default_rng(0)
+    y = rng.random(1_000) < 0.2
+    calibration = bestcut.calibrate(y, rng.normal(loc=1.5 * y))
+    fresh = rng.normal(loc=1.5 * (rng.random(100_000) < 0.2))
+    fresh = np.clip(fresh, *calibration.score_range)
+    p = calibration(fresh).mean
+    _, cut = engine.decide(da.from_array(p, chunks=50_000))
+    sample = calibration(rng.choice(fresh, 5_000))
+    honest = bestcut.decide(sample).distribution()
+    narrow, wide = (np.diff(x.interval()) for x in (cut.distribution(), honest))
+    assert narrow < wide / 5  # the one leaves out the doubt about the probabilities
+    assert honest.std_calibration > 2 * honest.std_labels
+    careful = bestcut.decide(sample, "recall", at_least={"precision": 0.6})
+    reached = bestcut.expected_score(p, p >= careful.threshold, "precision")
+    assert reached == pytest.approx(0.6, abs=0.02)
+
+
 # -- what is refused
 
 

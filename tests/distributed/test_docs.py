@@ -27,10 +27,5 @@ def test_dask_does_what_the_page_shows():
     assert run_section("dask") >= 7
 
 
-def test_a_sample_knows_what_the_page_says_is_not_there():
-    pytest.importorskip("dask.array")
-    assert run_section("What is not there") >= 4
-
-
 def test_spark_does_what_the_page_shows(spark):
     assert run_section("Spark") >= 3

@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from bestcut.estimators import ExpectedMetricClassifier, PluginThresholdClassifier
 from estimators.known import FLOWERS, KINDS, KnownModel, X, Y
+from groups import slow
 
 RNG = np.random.default_rng(0)
 P = RNG.beta(0.4, 1.5, size=400)
@@ -145,7 +146,7 @@ def test_where_the_model_gives_the_probabilities_it_is_the_threshold(
     np.testing.assert_array_equal(model.predict(X), scores >= model.score_threshold_)
 
 
-@pytest.mark.parametrize("calibration", ["posterior", "sigmoid", "isotonic"])
+@pytest.mark.parametrize("calibration", ["posterior", "sigmoid", slow("isotonic")])
 def test_where_models_are_averaged_the_way_with_one_is_named(calibration):
     model = fitted(GaussianNB(), calibration=calibration, ensemble=True)
     message = "no `score_threshold_`, because 3 models are averaged.*ensemble=False"

@@ -7,7 +7,7 @@ pytest.importorskip("polars", minversion="1.38")
 import polars as pl
 
 from bestcut.files import FileError, decide_file
-from bestcut.files._arrow import Table
+from bestcut.files._arrow import FlatTable
 from files.tables import FRAMES, read, table, write
 
 pytestmark = pytest.mark.usefixtures("small_batches")
@@ -57,7 +57,7 @@ def test_arrow_that_has_lost_its_rows_but_not_its_categories_is_refused(tmp_path
     rows.with_columns(pl.col("kind").cast(pl.Categorical)).write_ipc(path)
     data = path.read_bytes()
     start = len(data) - 10 - int.from_bytes(data[-10:-6], "little")
-    batches, count = Table.root(data[start:-10]).vector(3, 24)
+    batches, count = FlatTable.root(data[start:-10]).vector(3, 24)
     assert count == 1
     at = start + batches - 4
     path.write_bytes(data[:at] + bytes(4) + data[at + 4 :])

@@ -17,7 +17,7 @@ pytest.importorskip("polars", minversion="1.38")
 
 import polars as pl
 
-from bestcut.files._arrow import Table
+from bestcut.files._arrow import FlatTable
 from bestcut.files._limits import SMALL
 
 TABLE = pl.DataFrame(
@@ -137,7 +137,7 @@ def test_an_arrow_file_that_forgets_its_rows_is_refused(tmp_path, name):
     # The list of record batches in the footer becomes empty.
     length = struct.unpack("<i", data[-10:-6])[0]
     start = len(data) - 10 - length
-    footer = Table.root(bytes(data[start:-10]))
+    footer = FlatTable.root(bytes(data[start:-10]))
     at, count = footer.vector(3, 24)
     assert count == 1
     data[start + at - 4 : start + at] = bytes(4)

@@ -82,6 +82,18 @@ def test_a_formula_that_cannot_be_followed_is_looked_at_cut_by_cut():
     assert decision.expected_score == pytest.approx(decision.curve.expected_score.max())
 
 
+def test_what_cannot_be_afforded_is_in_the_bound(monkeypatch):
+    metric = get("mcc")
+    monkeypatch.setattr("bestcut.mixtures._search._AFFORDABLE", 0)
+    monkeypatch.setattr("bestcut.search._search._MOST_CELLS", 4)
+    for seed in range(3):
+        p = smooth(seed, 2000, n_draws=5)
+        cuts = MixtureCuts(p._cuts, metric)
+        found = best_cut_of_draws(cuts, np.ones(2001, bool))
+        values, _ = mean_of_curves(p, metric)
+        assert found.utility < values.max() <= found.upper + 1e-13
+
+
 def test_no_more_is_remembered_than_a_decision_needs():
     p = smooth(4, 4000)
     bestcut.decide(p, "f1")

@@ -49,6 +49,8 @@ def test_probabilities_of_scores_below_and_above(name, drawn):
     wanted = values[np.searchsorted(cumulated, levels)]
     np.testing.assert_allclose(score.ppf(levels), wanted, rtol=0, atol=1e-11)
     assert score.median() == score.ppf(0.5)
+    even = bestcut.score_distribution([0.5], [1], "accuracy")
+    assert (even.median(), even.ppf(0.505)) == (0.0, 1.0)
     assert score.var() == pytest.approx(score.std**2)
 
 

@@ -23,16 +23,16 @@ from bestcut.counts import features, rule_of_sums
 from bestcut.metrics import Metric, affine_parts
 
 _BLOCKS = 16  # steps of a sweep over all rows
-_FEW = 32  # rows that are worth a step, from the third sweep on
+_FEWEST_ROWS = 32  # rows that are worth a step, from the third sweep on
 _SWEEPS = 60
 NEGLIGIBLE = 1e-9  # of the score: a gain that is not worth another sweep
 _NODES = 3  # of the rule that stands for a distribution
 _SUMS = 2 * _NODES - 1
-_NOBODY = 1e-200  # positives: a share of fewer would overflow, and none changes a score
+_NOBODY = 1e-200  # positives: fewer change no score, and a share of them would overflow
 _VARIES = 1e-12  # variance of a number of positives that is not certain
 _OVERFULL, _OTHERS = 3, 24  # columns that change places
 _TRIAL = 3  # sweeps after that
-_COLUMNS_A_ROW = 100  # so many columns are looked at for one row
+_COLUMNS_A_ROW = 100  # columns that may be looked at for each row that moves
 
 
 class Scores(Protocol):
@@ -70,7 +70,7 @@ def polynomial(p: FloatArray, slopes: FloatArray, extra: float) -> FloatArray:
 
 
 class ColumnScores:
-    """The scores of columns by their predictions and expected hits, about.
+    """Approximate scores of columns, by their predictions and expected hits.
 
     Parameters
     ----------
@@ -256,14 +256,14 @@ class Ascent:
             total += np.bincount(columns, by, count)
 
     def objective(self) -> float:
-        """Return the weighted sum of utilities, about."""
+        """Return the approximate weighted sum of utilities."""
         value = self.scores.value(self.sums, self.size)
         return float(value.sum() + self.extra * self.sums[0].sum())
 
     def run(self, sweeps: int = _SWEEPS) -> list[BoolArray]:
         """Sweep over the rows until nothing is gained; return the labels.
 
-        From the second sweep on, rows are passed over whose choice has hardly changed:
+        From the second sweep on, rows whose choice has hardly changed are passed over:
         the worths of the entries nearest to it moved by less than what parts them.
         """
         rng = np.random.default_rng(0)
@@ -275,7 +275,7 @@ class Ascent:
         self._nearest = [np.zeros((2, x.size), dtype=np.intp) for x in orders]
         every = False
         for sweep in range(sweeps):
-            start, few = self.now, _FEW if sweep > 1 else 1
+            start, few = self.now, _FEWEST_ROWS if sweep > 1 else 1
             for i, group in enumerate(self.entries.groups):
                 moved = self._moved[self._nearest[i]].sum(axis=0)
                 rows = orders[i][(self._safe[i] <= moved)[orders[i]]]
@@ -296,8 +296,8 @@ class Ascent:
     def exchange(self) -> bool:
         """Let an overfull column and another one change places, if that is a gain.
 
-        Rows that must take more than they want fill some column up, and which one that
-        is no row can change by itself.
+        Rows that must take more than they want fill some column up, and no row can
+        change by itself which column that is.
         """
         self.now = self.objective()
         best, kept = self.now, [x.copy() for x in self.labels]
@@ -388,7 +388,7 @@ class Ascent:
             self.labels[i][rows[moved]] = labels[moved]
             return
         self.size, self.sums = size, sums
-        # A step looks at every column: it must be worth that.
+        # A step looks at every column, so that enough rows must move.
         if moved.size > max(1, self.size.size // _COLUMNS_A_ROW):
             half = moved.size // 2
             self._safe[i][rows[moved]] = -np.inf

@@ -39,8 +39,8 @@ from bestcut.scores import Prediction
 
 _CERTAIN = 40.0  # exp(-40) is less than rounding
 _STEP = 2.0  # from the chosen size to the next
-_FARTHER = 3.0  # by what steps away from the chosen size grow
-_CLOSE = 2e-7  # of a score: what need not be told apart
+_FARTHER = 3.0  # by what the steps away from the chosen size grow
+_CLOSE = 2e-7  # of a score: values that are closer need not be told apart
 
 
 class ColumnValues(NamedTuple):
@@ -398,13 +398,13 @@ class ScoredColumns:
 
 
 def exponents(p: FloatArray) -> FloatArray:
-    """Return -log(1 - p), at most 40: what is more is as good as certain."""
+    """Return -log(1 - p), at most 40: such an entry is as good as certain."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.minimum(-np.log1p(-p), _CERTAIN))
 
 
 def _rounding(cost: FloatArray, total: FloatArray) -> FloatArray:
-    """Bound what the sum over a column rounds."""
+    """Bound the rounding of a sum over a column."""
     return np.asarray(4 * EPS * (_paid(cost) + np.abs(total)) + 1e-300)
 
 

@@ -158,7 +158,7 @@ class ColumnLaws:
         return np.array([float(x.start) for x in laws]), pmf, np.array(errors)
 
     def mean_of(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return expectations of functions of the counts, and what they round."""
+        """Return expectations of functions of the counts, and their rounding errors."""
         values = np.broadcast_to(values, self.pmf.shape)
         size = np.einsum("cw,cw->c", self.pmf, np.abs(values))
         return np.einsum("cw,cw->c", self.pmf, values), self.error * size
@@ -260,5 +260,5 @@ class ColumnLaws:
 
 
 def law_of_nobody() -> Law:
-    """Stand for a way to a law that is not taken."""
+    """Return the law of no instances, for a side whose law nobody asks for."""
     return NOTHING

@@ -148,7 +148,7 @@ class AssignmentSearch:
         zeros = np.zeros(columns)
         taken = np.zeros(self.p.size, dtype=np.bool_)
         if self.p.size:
-            found = _State(
+            found = Candidate(
                 self, taken, ColumnScores(self.entries, self.metric, self.share)
             )
             each, error = found.each, found.error
@@ -158,8 +158,8 @@ class AssignmentSearch:
         return Assignment(taken, each, error, zeros, zeros, 0.0, zeros, zeros)
 
     def _exchanged(
-        self, found: _State, scores: Scores, trials: int
-    ) -> tuple[_State, int]:
+        self, found: Candidate, scores: Scores, trials: int
+    ) -> tuple[Candidate, int]:
         """Return what is better after columns changed places, and the trials left."""
         ascent = Ascent(self.entries, scores, self.budgets, self.extra, found.taken)
         while trials and ascent.exchange():
@@ -169,7 +169,7 @@ class AssignmentSearch:
                 return other, trials
         return found, 0
 
-    def _ascended(self, taken: BoolArray, scores: Scores) -> _State:
+    def _ascended(self, taken: BoolArray, scores: Scores) -> Candidate:
         """Return where exact scores lead from an assignment."""
         if is_affine(self.metric):
             exact = ExactScores(self.laws, self.metric, self.share, self.entries)
@@ -178,9 +178,9 @@ class AssignmentSearch:
             taken = _together(ascent.labels)
         return self._at_exact_worths(taken, scores)
 
-    def _at_exact_worths(self, taken: BoolArray, scores: Scores) -> _State:
+    def _at_exact_worths(self, taken: BoolArray, scores: Scores) -> Candidate:
         """Let rows choose again at exact worths, while that is a gain."""
-        found = _State(self, taken, scores)
+        found = Candidate(self, taken, scores)
         for _ in range(_ROUNDS):
             better = self._better(found, scores)
             if better is None:
@@ -188,11 +188,11 @@ class AssignmentSearch:
             found = better
         return found
 
-    def _better(self, found: _State, scores: Scores) -> _State | None:
+    def _better(self, found: Candidate, scores: Scores) -> Candidate | None:
         """Return what is better after rows have chosen again, or None.
 
-        If nothing is gained because rows all went the same way, only the half of them
-        chooses again that gains most, and so on.
+        If nothing is gained because all rows went the same way, only that half of them
+        chooses again that gains most; then half of these, and so on.
         """
         again = found.chosen_again()
         changes = np.where(again, found.worth, 0.0)
@@ -203,7 +203,7 @@ class AssignmentSearch:
             own = np.zeros(gains.size, dtype=np.bool_)
             own[moves] = True
             taken = np.where(own[self.rows], again, found.taken)
-            other = _State(self, taken, scores)
+            other = Candidate(self, taken, scores)
             if other.objective > found.objective:
                 return other
             moves = moves[: moves.size // 2]
@@ -215,7 +215,7 @@ def _straightened(
 ) -> tuple[FloatArray, FloatArray]:
     """Return slope and cost of the tangent of a polynomial where it is worth nothing.
 
-    There rows are that hardly take a column.
+    The rows that hardly take a column, or hardly leave it, are near that place.
     """
     first = slopes[0] + extra
     at = np.clip(cost / np.where(first > 0.0, first, np.inf), 0.0, 1.0)
@@ -228,7 +228,7 @@ def _together(labels: list[BoolArray]) -> BoolArray:
     return np.concatenate([np.zeros(0, bool), *(x.ravel() for x in labels)])
 
 
-class _State:
+class Candidate:
     """An assignment: what its columns are worth, and its entries at the margin."""
 
     def __init__(

@@ -24,11 +24,11 @@ from bestcut.assignment._column_laws import Series, Weights, power_sums
 
 _ABOUT = 1e-10  # of a score: what weights may leave out at sizes that are tried
 _SORTED = 4096  # entries that are ranked at every size
-_SAMPLE = 2048  # entries of a sample, by which prices far from the middle are told
-_FAR = 4.0  # times what the sample mistakes the place by
+_SAMPLE = 2048  # entries of the sample that tells prices far from the middle
+_FAR = 4.0  # times the error of a place that a sample tells: the margin
 _BESIDE = 0.25  # of the difference of two prices: how far others may be outside it
-_FEW = 128  # entries that are not worth to be left aside
-_WORTHWHILE = 0.7  # of the entries: if more are open, they stay as they are
+_FEW_ENTRIES = 128  # so few entries that leaving some aside saves nothing
+_WORTHWHILE = 0.7  # share of the entries: if more are open, none is left aside
 _POWERS = 16  # more than any series has
 _ROUNDS = 32  # eps of what is summed: more than sums by pairs lose
 
@@ -55,7 +55,7 @@ class AtSize(NamedTuple):
     price: FloatArray
 
     def where(self, here: BoolArray, other: AtSize) -> AtSize:
-        """Return this for some columns, and another for the rest."""
+        """Return these bounds for some columns, and other ones for the rest."""
         return AtSize(*(np.where(here, x, y) for x, y in zip(self, other, strict=True)))
 
 
@@ -91,7 +91,7 @@ class _Part(NamedTuple):
 
 
 class _Looked(NamedTuple):
-    """A size that was looked at: the worths of entries, and of what error."""
+    """The worths of entries at a size that was looked at, and their error."""
 
     at: AtSize
     worth: FloatArray
@@ -220,13 +220,13 @@ class Sizes:
         return _Looked(AtSize(size, value + 1e-300, price), worth, error, powers)
 
     def _price(self, worth: FloatArray, size: FloatArray, part: _Part) -> FloatArray:
-        """Return about what one entry more is worth, besides those of a size."""
+        """Estimate what one more entry is worth beyond the entries of a size."""
         place = np.clip(size - part.inside, 0.0, self.entries - part.inside)
         m = worth.shape[1]
         if m <= _SORTED:
             price = _between_places(np.sort(worth, axis=1), place)
         else:
-            # A sample mistakes the place by about the root of `every` times it.
+            # The place that a sample tells is off by about the root of this times it.
             every = m // _SAMPLE
             far = np.abs(size - self.middle) > _FAR * np.sqrt(place * every + 1.0)
             price = np.zeros(size.size)
@@ -242,7 +242,7 @@ class Sizes:
         """Keep the entries whose place is open between two sizes."""
         part = self.parts[-1]
         powers = max(below.powers, above.powers) + 1
-        few = part.p.shape[1] <= _FEW
+        few = part.p.shape[1] <= _FEW_ENTRIES
         if few or not below.powers or below.worth.shape != part.p.shape:
             return
         prices = np.stack([below.at.price, above.at.price])

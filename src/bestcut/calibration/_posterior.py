@@ -130,30 +130,16 @@ def nondecreasing(values: FloatArray, weights: FloatArray) -> FloatArray:
 
     Weights are positive; there is a row of them for each row of values.
     """
-    n = values.shape[1]
-    if n > _MOST_BINS + 1:
-        rows = zip(values, weights, strict=True)
-        return np.array([_pooled(v, w) for v, w in rows]).reshape(values.shape)
-    # The entry at i is the largest over starts j <= i of the least over ends k >= i of
-    # the weighted mean from j to k.
-    zero = np.zeros((values.shape[0], 1))
-    mass = np.concatenate([zero, np.cumsum(weights, axis=1)], axis=1)
-    total = np.concatenate([zero, np.cumsum(weights * values, axis=1)], axis=1)
-    upper = np.triu(np.ones((n, n), dtype=bool))
-    length = np.where(upper, mass[:, None, 1:] - mass[:, :-1, None], 1.0)
-    sums = np.where(upper, total[:, None, 1:] - total[:, :-1, None], np.inf)
-    means = sums / length
-    least = np.minimum.accumulate(means[:, :, ::-1], axis=2)[:, :, ::-1]
-    out = np.where(upper, least, -np.inf).max(axis=1)
-    return np.maximum.accumulate(out, axis=1)  # sums are rounded
+    rows = zip(values.tolist(), weights.tolist(), strict=True)
+    return np.array([_pooled(v, w) for v, w in rows]).reshape(values.shape)
 
 
-def _pooled(values: FloatArray, weights: FloatArray) -> FloatArray:
+def _pooled(values: list[float], weights: list[float]) -> FloatArray:
     """Pool adjacent violators: of one row, in time proportional to its length."""
     levels: list[float] = []
     masses: list[float] = []
     sizes: list[int] = []
-    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
+    for value, weight in zip(values, weights, strict=True):
         level, mass, size = value, weight, 1
         while levels and levels[-1] >= level:
             below, share = levels.pop(), masses.pop()

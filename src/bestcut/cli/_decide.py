@@ -9,7 +9,6 @@ import polars as pl
 from rich.console import Console
 
 from bestcut.cli._calibrate import Labelled, calibrate_options
-from bestcut.cli._classes import SEVERAL, check_together, decide_several
 from bestcut.cli._groups import decide_groups
 from bestcut.cli._options import (
     at_least_option,
@@ -34,6 +33,7 @@ from bestcut.cli._options import (
 )
 from bestcut.cli._printing import facts_of_one, print_facts
 from bestcut.cli._problem import Problem
+from bestcut.cli._several import SEVERAL, check_together, decide_several
 from bestcut.files.sources import (
     FORMATS,
     Limits,

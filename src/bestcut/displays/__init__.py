@@ -16,11 +16,11 @@ except ImportError as error:
     ) from error
 
 from bestcut.displays._calibration import CalibrationCheckDisplay
-from bestcut.displays._classes import ClassConfusionDisplay, ClassScoresDisplay
 from bestcut.displays._curve import ExpectedScoreDisplay
 from bestcut.displays._decision import DecisionDisplay
 from bestcut.displays._distribution import ScoreDistributionDisplay
 from bestcut.displays._map import CalibrationMapDisplay
+from bestcut.displays._multiclass import ClassConfusionDisplay, ClassScoresDisplay
 
 __all__ = [
     "CalibrationCheckDisplay",

@@ -23,6 +23,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from bestcut import _errors as errors
 from bestcut._decide import Decision, decide
+from bestcut._one_threshold import (
+    Probabilities,
+    best_threshold,
+    means,
+    score_reaching,
+)
 from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut._validation import check_bounds, check_matrix, check_option
 from bestcut.calibration import (
@@ -36,18 +42,12 @@ from bestcut.estimators._base import (
     rows_of,
     seed_of,
 )
-from bestcut.estimators._classes import calibrated, class_scores
+from bestcut.estimators._class_scores import calibrated, class_scores
 from bestcut.estimators._ensemble import (
     UnseenScores,
     check_ensemble,
     mean_score,
     unseen_scores,
-)
-from bestcut.estimators._threshold import (
-    Probabilities,
-    best_threshold,
-    means,
-    score_reaching,
 )
 from bestcut.goals import Certain, Goal, Mean
 from bestcut.many import multiclass

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from bestcut import _decide, _errors as errors
+from bestcut._one_threshold import best_threshold
 from bestcut._types import FloatArray, IndexArray
 from bestcut._validation import check_matrix, check_option
 from bestcut.estimators._base import AccuracyMixin, rows_of, seed_of
@@ -25,7 +26,6 @@ from bestcut.estimators._ensemble import (
     unseen_scores,
 )
 from bestcut.estimators._expected import SCOPES, Scope
-from bestcut.estimators._threshold import best_threshold
 from bestcut.many.multilabel import MultilabelDecision, decide, score_distribution
 from bestcut.metrics import Metric
 from bestcut.scores import ScoreDistribution

@@ -4,6 +4,6 @@
 """
 
 from bestcut._errors import FileError
-from bestcut.files._decide import decide_file
+from bestcut.files._decide_file import decide_file
 
 __all__ = ["FileError", "decide_file"]

@@ -27,7 +27,7 @@ _LENGTH, _NODES, _BUFFERS, _COMPRESSION = 0, 1, 2, 3
 _FIELDS, _CHILDREN = 1, 5
 
 
-class Table:
+class FlatTable:
     """A table of a flatbuffer: fields that are found by their numbers."""
 
     def __init__(self, data: bytes, at: int) -> None:
@@ -36,7 +36,7 @@ class Table:
         self._width = self.number("<H", self._slots)
 
     @classmethod
-    def root(cls, data: bytes) -> Table:
+    def root(cls, data: bytes) -> FlatTable:
         """Return the table that the bytes begin with."""
         return cls(data, _number("<I", data, 0))
 
@@ -52,10 +52,10 @@ class Table:
         offset = self.number("<H", self._slots + slot)
         return self.at + offset if offset else 0
 
-    def table(self, field: int) -> Table | None:
+    def table(self, field: int) -> FlatTable | None:
         """Return a table inside this one, if it is there."""
         place = self.place(field)
-        return Table(self.data, place + self.number("<I", place)) if place else None
+        return FlatTable(self.data, place + self.number("<I", place)) if place else None
 
     def vector(self, field: int, width: int) -> tuple[int, int]:
         """Return where a list begins, and how many items of a width it has."""
@@ -73,11 +73,11 @@ class Table:
         start, count = self.vector(field, form.size)
         return form.iter_unpack(self.data[start : start + form.size * count])
 
-    def tables(self, field: int) -> Iterator[Table]:
+    def tables(self, field: int) -> Iterator[FlatTable]:
         """Yield the items of a list of tables."""
         start, count = self.vector(field, 4)
         for at in range(start, start + 4 * count, 4):
-            yield Table(self.data, at + self.number("<I", at))
+            yield FlatTable(self.data, at + self.number("<I", at))
 
 
 def _number(form: str, data: bytes, at: int) -> int:
@@ -94,7 +94,7 @@ def check_arrow(given: Input) -> int:
     rows = total = 0
     with given.opened() as file:
         data = _footer(file, given)
-        footer = Table.root(data)
+        footer = FlatTable.root(data)
         schema = footer.table(_SCHEMA)
         if schema is None:
             raise Damaged
@@ -108,7 +108,7 @@ def check_arrow(given: Input) -> int:
         # Without rows, the rest is the schema, twice: before the footer and in it.
         if not batches and given.size - held > 2 * len(data) + _AROUND:
             raise Damaged
-        batch: Table | None
+        batch: FlatTable | None
         for block in batches:
             batch = _message(file, given, block)
             rows += _rows(batch)
@@ -135,7 +135,7 @@ def _footer(file: BinaryIO, given: Input) -> bytes:
     return file.read(length)
 
 
-def _check_columns(schema: Table, given: Input) -> None:
+def _check_columns(schema: FlatTable, given: Input) -> None:
     """Refuse too many columns, and columns inside columns without end.
 
     Columns are counted before they are looked at: some hundred bytes can say that two
@@ -150,7 +150,7 @@ def _check_columns(schema: Table, given: Input) -> None:
         raise Damaged
 
 
-def _message(file: BinaryIO, given: Input, block: tuple[int, int, int]) -> Table:
+def _message(file: BinaryIO, given: Input, block: tuple[int, int, int]) -> FlatTable:
     """Return what comes before the body of some rows."""
     at, size, body = block
     if min(at, size, body) < 0 or at + size + body > given.size:
@@ -158,13 +158,13 @@ def _message(file: BinaryIO, given: Input, block: tuple[int, int, int]) -> Table
     given.limits.check_footer(size, given.where)
     file.seek(at)
     data = file.read(size)
-    header = Table.root(data[8 if data[:4] == _GOES_ON else 4 :]).table(_HEADER)
+    header = FlatTable.root(data[8 if data[:4] == _GOES_ON else 4 :]).table(_HEADER)
     if header is None:
         raise Damaged
     return header
 
 
-def _rows(batch: Table) -> int:
+def _rows(batch: FlatTable) -> int:
     """Return how many rows there are, which the first column must have, too."""
     place = batch.place(_LENGTH)
     rows = batch.number("<q", place) if place else 0
@@ -175,7 +175,7 @@ def _rows(batch: Table) -> int:
 
 
 def _unpacked(
-    file: BinaryIO, batch: Table, block: tuple[int, int, int], given: Input
+    file: BinaryIO, batch: FlatTable, block: tuple[int, int, int], given: Input
 ) -> int:
     """Return how many bytes some rows have, unpacked; all must be in the file."""
     at, size, body = block

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from bestcut._errors import quoted
 from bestcut._types import BoolArray, IndexArray
 from bestcut._writing import writing
-from bestcut.files._errors import holds_blank, name_taken, no_value
+from bestcut.files._errors import in_row, name_taken, refusal
 from bestcut.files._formats import FORMATS
 from bestcut.files._source import Source
 
@@ -47,11 +48,15 @@ def collected(
     text = source.column(collect, "`collect`").cast(pl.String)
     missing = text.is_null() | (text == "")
     if missing.any():
-        raise no_value(source.where, collect, int(missing.arg_max() or 0) + 1)
+        row = int(missing.arg_max() or 0) + 1
+        what = in_row(collect, row, "the value to collect is missing")
+        raise refusal(source.where, what, "Fill it or delete the row.")
     blank = text.str.contains(r"\s")
     if blank.any():
         row = int(blank.arg_max() or 0)
-        raise holds_blank(source.where, collect, row + 1, text[row])
+        found = f"{quoted(text[row])} holds a blank, but blanks separate values"
+        cure = "Collect another column, or rename the values."
+        raise refusal(source.where, in_row(collect, row + 1, found), cure)
     rows = pl.DataFrame({"key": key, "value": text, "chosen": labels.astype(np.bool_)})
     groups = rows.group_by("key", maintain_order=True).agg(
         pl.col("value").filter(pl.col("chosen")).str.join(" ")

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from bestcut._errors import quoted
 from bestcut._types import BoolArray, FloatArray
-from bestcut.files._errors import (
-    no_finite_number,
-    no_group,
-    no_label,
-    no_number,
-    no_probability,
-    no_share,
-    other_type,
-)
+from bestcut.files._errors import in_row, other_type, refusal
 
+_FILL = "Fill it or delete the row."
 _ROUNDED = 0.01 + 1e-9  # the distance of 0.33 + 0.33 + 0.33 from 1
 _SAME = 1e-7  # sums this close to 1 differ from it only by rounding in float32
 
@@ -36,10 +31,11 @@ def probabilities(series: pl.Series, where: str, before: int = 0) -> FloatArray:
     bad = ~((values >= 0.0) & (values <= 1.0))
     if bad.any():
         row = int(np.argmax(bad))
-        found, count = float(values[row]), int(bad.sum())
-        raise no_probability(
-            where, series.name, before + row + 1, found, count, values.size
-        )
+        shown = repr(float(values[row])).removesuffix(".0")  # with all its digits
+        what = f"{shown} is not a probability "
+        what += f"({bad.sum()} of {values.size} read are not in [0, 1])"
+        cure = "Pass calibrated probabilities, not scores or percentages."
+        raise refusal(where, in_row(series.name, before + row + 1, what), cure)
     return values
 
 
@@ -49,7 +45,8 @@ def scores(series: pl.Series, where: str, before: int = 0) -> FloatArray:
     bad = np.isinf(values)
     if bad.any():
         row = int(np.argmax(bad))
-        raise no_finite_number(where, series.name, before + row + 1, float(values[row]))
+        what = f"{values[row]:g} is not a finite number"
+        raise refusal(where, in_row(series.name, before + row + 1, what), _FILL)
     return values
 
 
@@ -63,7 +60,14 @@ def _numbers(series: pl.Series, where: str, before: int) -> FloatArray:
     missing = values.is_null() | values.is_nan()
     if missing.any():
         row = int(missing.arg_max() or 0)
-        raise no_number(where, series.name, before + row + 1, series[row])
+        found, cure = series[row], _FILL
+        empty = found in (None, "")
+        what = "the value is missing" if empty else f"{quoted(found)} is not a number"
+        if isinstance(found, str) and found.strip().endswith("%"):
+            cure = "Divide percentages by 100."
+        elif isinstance(found, str) and re.fullmatch(r"\s*[+-]?\d*,\d+\s*", found):
+            cure = "Write decimals with a point."
+        raise refusal(where, in_row(series.name, before + row + 1, what), cure)
     return np.asarray(values.to_numpy(), dtype=np.float64)
 
 
@@ -78,7 +82,11 @@ def labels(series: pl.Series, where: str) -> BoolArray:
     bad = ~(values.eq(0.0) | values.eq(1.0)).fill_null(value=False)
     if bad.any():
         row = int(bad.arg_max() or 0)
-        raise no_label(where, series.name, row + 1, series[row])
+        found = series[row]
+        empty = found in (None, "")
+        what = "the label is missing" if empty else f"{quoted(found)} is not a label"
+        cure = "Pass 0 and 1, or true and false."
+        raise refusal(where, in_row(series.name, row + 1, what), cure)
     return np.asarray(values.to_numpy() == 1.0)
 
 
@@ -88,7 +96,9 @@ def groups(series: pl.Series, where: str) -> NDArray[Any]:
     if series.dtype.is_float():
         missing |= series.is_nan().fill_null(value=True)
     if missing.any():
-        raise no_group(where, series.name, int(missing.arg_max() or 0) + 1)
+        row = int(missing.arg_max() or 0) + 1
+        what = in_row(series.name, row, "the group is missing")
+        raise refusal(where, what, _FILL)
     return np.asarray(series.rank("dense").to_numpy())
 
 
@@ -102,6 +112,10 @@ def shares(table: FloatArray, where: str) -> tuple[FloatArray, int]:
     bad = off > _ROUNDED
     if bad.any():
         row = int(np.argmax(bad))
-        raise no_share(where, row + 1, float(sums[row]), int(bad.sum()), sums.size)
+        what = f"row {row + 1}: the probabilities of the classes sum to "
+        what += f"{sums[row]:.12g}, not to 1 "
+        what += f"({bad.sum()} of {sums.size} rows do not sum to 1)"
+        cure = "Name the columns of all classes, which must hold calibrated "
+        raise refusal(where, what, f"{cure}probabilities.")
     rounded = off > _SAME
     return np.where(rounded[:, None], table / sums[:, None], table), int(rounded.sum())

@@ -14,7 +14,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from bestcut._types import BoolArray, IndexArray
-from bestcut.files._errors import cannot_hold
+from bestcut.files._errors import first_line, refusal
 from bestcut.files._formats import FORMATS
 from bestcut.files._frames import PANIC, FrameSource
 from bestcut.files._progress import Step
@@ -146,4 +146,5 @@ def _explained(error: BaseException, where: str, kind: str) -> BaseException:
     if found := re.search(r"\(os error (\d+)\)", str(error)):
         number = int(found[1])
         return OSError(number, os.strerror(number))
-    return cannot_hold(where, kind, error)
+    what = f"cannot be written as {kind} ({first_line(error)})"
+    return refusal(where, what, "Write a file in the format of the input.")

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from bestcut._errors import quoted
 from bestcut._types import BoolArray, IndexArray
 from bestcut.files._csv_bytes import CsvText, Records, check_utf8
-from bestcut.files._errors import cannot_repeat, lost_records, unreadable_records
+from bestcut.files._errors import first_line, refusal
 from bestcut.files._frames import FrameSource
 from bestcut.files._input import Input
 from bestcut.files._source import Format
@@ -54,9 +55,12 @@ class CsvBatch(TextBatch):
             )
         except pl.exceptions.PolarsError as error:
             check_utf8(records.data, records.place)
-            raise unreadable_records(source.where, error) from None
+            what = f"cannot be read ({first_line(error)})"
+            raise refusal(source.where, what, "Check the file.") from None
         if len(frame) != self.rows:
-            raise lost_records(source.where, self.before, self.rows, len(frame))
+            found = f"{self.rows} records after row {self.before}"
+            what = f"has {found}, but {len(frame)} were read"
+            raise refusal(source.where, what, "Look for stray quotes or blank lines.")
         return frame
 
     def with_marks(
@@ -93,7 +97,9 @@ class CsvSource(TextSource):
         """Return the columns as numbers where this loses nothing, else as text."""
         twice = {name for name in self.columns if self.columns.count(name) > 1}
         if twice:
-            raise cannot_repeat(self.where, target.name, min(twice))
+            what = f"has several columns named {quoted(min(twice))}, which "
+            what += f"{target.name} does not allow"
+            raise refusal(self.where, what, "Rename all but one.")
         schema = self._schema(typed=target.is_typed)
 
         def read(names: list[str] | None) -> Iterator[pl.DataFrame]:

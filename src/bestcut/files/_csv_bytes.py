@@ -23,16 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut._types import BoolArray, CountArray, IndexArray
-from bestcut.files._errors import (
-    blank_row,
-    empty,
-    lone_return,
-    no_header,
-    not_utf8,
-    open_quote,
-    other_width,
-    stray_quote,
-)
+from bestcut.files._errors import empty, refusal
 from bestcut.files._limits import Limits
 from bestcut.files._pieces import BOM, NEWLINE, QUOTE, is_blank, pieces, with_cells
 
@@ -224,7 +215,9 @@ class _Lines:
         first = np.searchsorted(self.separators, self.starts)
         counts = np.searchsorted(self.separators, self.ends) - first + 1
         row = int(np.argmax(counts != width))
-        raise other_width(at.where, at.rows + row + 1, int(counts[row]), width)
+        what = f"row {at.rows + row + 1} has {counts[row]} fields"
+        cure = "Quote fields that hold a separator, or fill the row."
+        raise refusal(at.where, f"{what}, but the header has {width}", cure)
 
 
 def _split(data: bytes, separator: str, at: Place, *, check: bool) -> _Lines:
@@ -260,9 +253,13 @@ def _check_quotes(
     last = np.isin(after, [*edges, _RETURN]) | (closing == raw.size - 1)
     stray = np.concatenate([opening[~first], closing[~last]])
     if stray.size:
-        raise stray_quote(at.where, _line(raw, int(stray.min()), at))
+        what = f"line {_line(raw, int(stray.min()), at)} has a quote inside a field"
+        cure = "Quote the whole field, and double the quotes in it."
+        raise refusal(at.where, what, cure)
     if quotes.size % 2:
-        raise open_quote(at.where, _line(raw, int(quotes[-1]), at))
+        line = _line(raw, int(quotes[-1]), at)
+        what = f"line {line} has a quote that is never closed"
+        raise refusal(at.where, what, "Close it.")
 
 
 def _check_returns(raw: NDArray[np.uint8], quotes: IndexArray, at: Place) -> None:
@@ -271,7 +268,10 @@ def _check_returns(raw: NDArray[np.uint8], quotes: IndexArray, at: Place) -> Non
     lone = returns[raw[np.minimum(returns + 1, raw.size - 1)] != NEWLINE]
     lone = lone[np.searchsorted(quotes, lone) % 2 == 0]
     if lone.size:
-        raise lone_return(at.where, _line(raw, int(lone[0]), at))
+        line = _line(raw, int(lone[0]), at)
+        what = f"line {line} has a carriage return without a newline"
+        cure = "Quote its field, or end lines with a newline."
+        raise refusal(at.where, what, cure)
 
 
 def _line(raw: NDArray[np.uint8], index: int, at: Place) -> int:
@@ -285,7 +285,9 @@ def _without_blank_end(starts: IndexArray, ends: IndexArray, at: Place) -> int:
     kept = int(full[-1]) + 1 if full.size else 0
     blank = np.flatnonzero(ends[:kept] <= starts[:kept])
     if blank.size:
-        raise blank_row(at.where, at.rows + int(blank[0]) + 1)
+        row = at.rows + int(blank[0]) + 1  # the header is row 0
+        what = f"{f'row {row}' if row else 'the first line'} is blank"
+        raise refusal(at.where, what, "Delete it.")
     return kept
 
 
@@ -295,7 +297,8 @@ def check_utf8(data: bytes, at: Place) -> None:
         data.decode()
     except UnicodeDecodeError as error:
         line = at.lines + data.count(b"\n", 0, error.start) + 1
-        raise not_utf8(at.where, line) from None
+        what = f"line {line} is not UTF-8"
+        raise refusal(at.where, what, "Convert the file first.") from None
 
 
 def _names(line: bytes, separator: str, at: Place) -> list[str]:
@@ -304,4 +307,5 @@ def _names(line: bytes, separator: str, at: Place) -> list[str]:
         text = line.decode("utf-8-sig")
         return next(csv.reader([text], delimiter=separator, strict=True))
     except csv.Error as error:
-        raise no_header(at.where, error) from None
+        what = f"has no readable header ({error})"
+        raise refusal(at.where, what, "Check the first line.") from None

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from bestcut._decide import decide
+from bestcut._decide import Decision, decide
 from bestcut._errors import quoted, readable
+from bestcut._thresholds import halfway
 from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut._writing import writing
 from bestcut.calibration import Calibration
 from bestcut.files._columns import probabilities, scores as any_scores
 from bestcut.files._copy import Marks, copy_rows
-from bestcut.files._decision import cut_in_memory
 from bestcut.files._errors import changed
 from bestcut.files._progress import Advance, Step, no_step, steps
 from bestcut.files._source import Batch, Source
@@ -89,7 +89,7 @@ def decide_source(
             one = decide(
                 p, metric, goal=goal, at_least=at_least, at_most=at_most, **bounds
             )
-            cut = cut_in_memory(one, None if calibration is None else held)
+            cut = _cut_of(one, None if calibration is None else held)
             marks = _marks_of_labels(one.labels)
         description = describe(replace(cut, output=output))
         write_marks(source, output, kind, name, marks, step)
@@ -113,15 +113,15 @@ class _Scores:
             yield self._kept
             advance(self.source.total or 0)
             return
-        parts, rows = [np.zeros(0)], 0
-        most = -1 if self.source.input is None else _KEPT
+        kept, rows = np.empty(0 if self.source.input is None else _KEPT), 0
         for batch in self.source.batches([self._column]):
             scores = self.of(batch)
+            room = kept[rows : rows + scores.size]
+            room[:] = scores[: room.size]
             rows += scores.size
-            parts = [*parts, scores] if rows <= most else []
             yield scores
             advance(batch.size)
-        self._kept = np.concatenate(parts) if parts else None
+        self._kept = kept[:rows] if rows <= kept.size else None
 
     def of(self, batch: Batch) -> FloatArray:
         """Return the scores of a batch."""
@@ -160,6 +160,25 @@ def _held(
         return scores, scores
     step("Calibrating", None)
     return scores, calibrated(calibration, scores, source.where, proba, warn)
+
+
+def _cut_of(one: Decision, scores: FloatArray | None) -> Cut:
+    """Return what was decided, without what is held for each row.
+
+    `scores` holds the scores from which a calibration made the probabilities, if there
+    was one.
+    """
+    # A decision and a cut give the same facts the same names.
+    facts = {x.name: getattr(one, x.name) for x in fields(Cut) if hasattr(one, x.name)}
+    between = None if scores is None else _between(scores, one.labels)
+    return Cut(**facts, score_threshold=between)
+
+
+def _between(scores: FloatArray, labels: BoolArray) -> float:
+    """Return a threshold of the scores: the smallest positive one if a tie is split."""
+    least = float(scores[labels].min(initial=np.inf))
+    below = float(scores[~labels].max(initial=-np.inf))
+    return float(halfway(below, least)) if below < least else least
 
 
 def calibrated(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from bestcut.files._errors import no_parquet_files, not_one_file
+from bestcut.files._errors import refusal
 from bestcut.files._frames import PARQUET, FrameSource, understood
 from bestcut.files._input import Input
 from bestcut.files._limits import Limits
@@ -30,7 +30,9 @@ def open_many(
     that the names of folders tell, as in ``day=3/part-0.parquet``.
     """
     if kind not in (None, PARQUET.name):
-        raise not_one_file(path, kind)
+        what = f"is read as parquet, not as {kind}, being many files"
+        cure = "Pass a scan of the files, such as polars.scan_csv."
+        raise refusal(path, what, cure)
     inside = Path(path)
     files = (
         [str(x) for suffix in PARQUET.suffixes for x in inside.rglob(f"*{suffix}")]
@@ -38,7 +40,8 @@ def open_many(
         else [x for x in glob(path, recursive=True) if x.endswith(PARQUET.suffixes)]
     )
     if not files:
-        raise no_parquet_files(path)
+        cure = "For files of another format pass a scan of them, such as "
+        raise refusal(path, "holds no Parquet files", f"{cure}polars.scan_csv.")
     for file in sorted(files):
         refuse_input_as_output(file, output)
         with understood(file, PARQUET.name):

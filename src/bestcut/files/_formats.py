@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bestcut.files._csv import CSV, TSV
-from bestcut.files._errors import unknown_format, unnamed_format
+from bestcut.files._errors import refusal, unknown_format
 from bestcut.files._frames import IPC, PARQUET
 from bestcut.files._input import Input
 from bestcut.files._limits import USUAL, Limits
@@ -30,7 +30,8 @@ def format_of(path: str, otherwise: str | None = None) -> str:
     suffix = Path(path.lower().removesuffix(".gz")).suffix
     kind = _NAMES.get(suffix, otherwise)
     if kind is None:
-        raise unnamed_format(path, FORMATS)
+        what = "has a name that does not tell its format"
+        raise refusal(path, what, f"Pass `format`, one of {', '.join(FORMATS)}.")
     return kind
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from bestcut._errors import FileError
 from bestcut.files._arrow import check_arrow
-from bestcut.files._errors import damaged, empty, not_understood
+from bestcut.files._errors import empty, first_line, refusal
 from bestcut.files._input import Input
 from bestcut.files._parquet import check_parquet
 from bestcut.files._source import Batch, Format, Source
@@ -112,10 +112,9 @@ def understood(where: str, kind: str) -> Iterator[None]:
         yield
     except FileError:
         raise
-    except Damaged:
-        raise damaged(where, kind) from None
     except (pl.exceptions.PolarsError, PANIC, OSError, ValueError) as error:
-        raise not_understood(where, kind, error) from None
+        what = f"cannot be read as {kind} ({first_line(error)})"
+        raise refusal(where, what, "Check the file and its format.") from None
 
 
 def _opener(

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from bestcut.files._errors import changed, closed, no_room_to_unpack, unreadable
+from bestcut._errors import readable
+from bestcut.files._errors import changed, refusal
 from bestcut.files._limits import USUAL, Limits
 
 _HELD = 1 << 26  # bytes from a pipe that are kept in memory; more go to the disk
@@ -48,7 +49,7 @@ class Input:
         self._data: bytes | None = None
         self._temporary: Any = None
         if path == "-" and sys.stdin is None:
-            raise closed(self.where)
+            raise refusal(self.where, "is closed", "Pass a file.")
         with _reading(self.where):
             if path == "-":
                 self._keep(sys.stdin.buffer)
@@ -78,8 +79,13 @@ class Input:
                 temporary.write(block)
                 temporary.flush()
             except OSError as error:
-                folder = tempfile.gettempdir()
-                raise no_room_to_unpack(self.where, folder, error) from None
+                folder = readable(tempfile.gettempdir())
+                what = f"does not fit into {folder} ({error.strerror})"
+                cure = (
+                    "The file is unpacked there: make room, or set TMPDIR to another "
+                )
+                cure += "folder."
+                raise refusal(self.where, what, cure) from None
             if packed is not None:
                 self.limits.check_unpacked(temporary.tell(), packed, self.where)
             block = stream.read(1 << 20)
@@ -123,4 +129,6 @@ def _reading(where: str) -> Iterator[None]:
     try:
         yield
     except (OSError, EOFError, zlib.error) as error:
-        raise unreadable(where, error) from None
+        reason = getattr(error, "strerror", None) or str(error)
+        what = f"cannot be read ({reason})"
+        raise refusal(where, what, "Check the file.") from None

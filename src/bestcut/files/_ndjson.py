@@ -13,13 +13,12 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from bestcut._errors import quoted
 from bestcut._types import BoolArray, IndexArray
 from bestcut.files._errors import (
     empty,
     name_taken,
-    not_one_object_per_line,
-    repeated_key,
-    too_deep,
+    refusal,
 )
 from bestcut.files._frames import FrameSource, understood
 from bestcut.files._input import Input
@@ -34,7 +33,7 @@ _BRACE_BIT = _BRACKET ^ _BRACE
 # A text without an end goes on to that of the line; else these would be quadratic.
 _STRING = re.compile(rb'"(?:[^"\\]|\\.?)*+"?')
 _KEY = re.compile(rb'"([^"\\\n]*+(?:\\.?[^"\\\n]*+)*+)"?(\s*+:)?')  # or another text
-_FEW = 200
+_SAMPLE = 200  # objects whose keys are looked at
 _BLANKS = b" \t\n\r\v\f"
 _FEW_BLANKS = 3  # at the end of a line, which are looked at in all lines together
 _ANY = random.Random()
@@ -80,7 +79,8 @@ class NdjsonBatch(TextBatch):
             file = io.BytesIO(self._data)
             frame = pl.read_ndjson(file, schema=self._schema, infer_schema_length=None)
         if len(frame) != self.rows or np.any(self._raw[self._last] != _BRACE + 2):
-            raise not_one_object_per_line(self._where)
+            what = "does not have one object per line"
+            raise refusal(self._where, what, "Put each object on its own line.")
         return frame
 
     def _check_depth(self) -> None:
@@ -92,7 +92,9 @@ class NdjsonBatch(TextBatch):
         lines = self._lines(opens)
         for i in np.unique(lines[DEEPEST:][lines[DEEPEST:] == lines[:-DEEPEST]]):
             if _depth(self._line(i)) > DEEPEST:
-                raise too_deep(self._where, self.before + int(i) + 1, DEEPEST)
+                row = self.before + int(i) + 1
+                what = f"row {row} has values that are nested more than {DEEPEST} deep"
+                raise refusal(self._where, what, "Flatten them.")
 
     def _check_number_of_keys(self) -> None:
         """Refuse objects with thousands of different keys, before a parser sees them.
@@ -100,9 +102,9 @@ class NdjsonBatch(TextBatch):
         That would take quadratic time. All keys are looked at only if a few objects,
         which nobody can foresee, have some that others lack.
         """
-        few = _ANY.sample(range(self.rows), min(_FEW, self.rows))
+        few = _ANY.sample(range(self.rows), min(_SAMPLE, self.rows))
         counts = Counter(x for i in few for x in set(_keys(self._line(i))))
-        if min(counts.values(), default=_FEW) == 1:
+        if min(counts.values(), default=_SAMPLE) == 1:
             count = len(set(_keys(self._data)))
             self._limits.check_keys(count, self.rows, self._where)
 
@@ -130,7 +132,9 @@ class NdjsonBatch(TextBatch):
             # A value or an inner key may equal it.
             pairs = json.loads(self._line(i), object_pairs_hook=list)
             if sum(one == name for one, _ in pairs) > 1:
-                raise repeated_key(self._where, self.before + i + 1, name)
+                row = self.before + i + 1
+                what = f"row {row} has the key {quoted(name)} more than once"
+                raise refusal(self._where, what, "Keep one of these keys.")
 
     def check_keys(self) -> None:
         """Refuse any key that an object holds twice."""

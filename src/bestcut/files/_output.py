@@ -7,7 +7,7 @@ import stat
 import sys
 from typing import Any
 
-from bestcut.files._errors import binary_on_terminal, input_itself
+from bestcut.files._errors import refusal
 from bestcut.files._source import Format
 
 
@@ -17,7 +17,8 @@ def refuse_input_as_output(path: str, output: str) -> None:
     if source is None or target is None or not stat.S_ISREG(source.st_mode):
         return
     if os.path.samestat(source, target):
-        raise input_itself("standard output" if output == "-" else output)
+        where = "standard output" if output == "-" else output
+        raise refusal(where, "is the input itself", "Write to another file.")
 
 
 def _state(path: str, stream: Any) -> os.stat_result | None:
@@ -31,7 +32,8 @@ def _state(path: str, stream: Any) -> os.stat_result | None:
 def refuse_terminal(output: str, kind: Format) -> None:
     """Refuse to fill a terminal with bytes that are not text."""
     if is_terminal(output) and not kind.is_text:
-        raise binary_on_terminal(kind.name)
+        where, what = "standard output", f"is a terminal, and {kind.name} is not text"
+        raise refusal(where, what, "Name a file with `output`.")
 
 
 def is_terminal(output: str | None) -> bool:

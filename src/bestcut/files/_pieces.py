@@ -8,7 +8,7 @@ from typing import BinaryIO
 import numpy as np
 
 from bestcut._types import BoolArray, IndexArray
-from bestcut.files._errors import long_record
+from bestcut.files._errors import refusal
 
 QUOTE, NEWLINE = ord('"'), ord("\n")
 BOM = b"\xef\xbb\xbf"
@@ -37,7 +37,9 @@ def pieces(
             rest, more = data[end:], size
             continue
         if len(data) > longest:
-            raise long_record(where, longest)
+            what = f"has a record of more than {longest:,} bytes"
+            cure = "Look for a quote that is never closed, or raise 'row' in `limits`."
+            raise refusal(where, what, cure)
         # Read twice as much the next time; otherwise long records take quadratic time.
         rest, more = data, len(data)
     if rest:

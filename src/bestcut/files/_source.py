@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,10 +12,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from bestcut._errors import quoted, readable
 from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut.files._columns import groups, labels, probabilities, scores, shares
-from bestcut.files._errors import ambiguous_column, name_taken, no_column
+from bestcut.files._errors import name_taken, refusal
 from bestcut.files._input import Input
+
+_MOST_NAMES = 12  # of columns that are shown
 
 if TYPE_CHECKING:
     from bestcut.files._frames import FrameSource
@@ -109,10 +113,17 @@ class Source(ABC):
     def check_column(self, name: str, option: str) -> None:
         """Refuse the name of a column that is missing or ambiguous."""
         count = self.columns.count(name)
-        if not count:
-            raise no_column(self.where, name, option, self.columns)
         if count > 1:
-            raise ambiguous_column(self.where, name, count)
+            what = f"has {count} columns named {quoted(name)}"
+            raise refusal(self.where, what, "Rename all but one.")
+        if not count:
+            first = [readable(x) for x in self.columns[:_MOST_NAMES]]
+            shown = ", ".join(first + ["..."] * (len(self.columns) > _MOST_NAMES))
+            cure = f"Name a column with {option}; the columns are: {shown}."
+            if len(self.columns) == 1 and re.search(r"[,;|\t]", self.columns[0]):
+                cure += " This is one column: if it should be several, pass another "
+                cure += "`format`."
+            raise refusal(self.where, f"has no column {quoted(name)}", cure)
 
     def check_new(self, name: str) -> None:
         """Refuse a name that is taken."""

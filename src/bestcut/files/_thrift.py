@@ -17,6 +17,9 @@ _DEEPEST = 16  # structures in structures; Parquet has fewer
 class Damaged(ValueError):
     """The bytes are not what they should be."""
 
+    def __str__(self) -> str:
+        return "it is damaged"
+
 
 class Thrift:
     """Values in compact form, one after another.

@@ -23,7 +23,7 @@ _STEPS = 200  # from one cut to the next take as long as a problem by itself
 _FINENESS = 8  # sizes in an octave: 1/16 of a block is filling on average
 
 
-class Rows(Protocol):
+class Problems(Protocol):
     """Some problems.
 
     Attributes
@@ -119,7 +119,7 @@ class Block(NamedTuple):
 
 
 def blocks_of(
-    rows: Rows, metric: Metric, others: Iterable[Metric] = ()
+    rows: Problems, metric: Metric, others: Iterable[Metric] = ()
 ) -> Iterator[Block]:
     """Yield all problems, in blocks for a metric that others can be computed for."""
     filled = rows.sizes
@@ -154,7 +154,7 @@ def kernel_of_few(metric: Metric, m: int, n: int) -> Kernel | None:
     return kernel
 
 
-def one_by_one(rows: Rows) -> Iterator[Block]:
+def one_by_one(rows: Problems) -> Iterator[Block]:
     """Yield all problems, each by itself."""
     for i, m in enumerate(rows.sizes.tolist()):
         yield Block(np.array([i]), m, None)

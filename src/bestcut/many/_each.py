@@ -29,7 +29,7 @@ from bestcut.many._average import PredictionSet
 from bestcut.many._blocks import (
     Block,
     EqualRows,
-    Rows,
+    Problems,
     UnevenRows,
     blocks_of,
     kernel_of_few,
@@ -498,7 +498,7 @@ def _decide_sparse(
 
 
 def _decide(
-    rows: Rows,
+    rows: Problems,
     task: Task,
     limits: tuple[CountArray, CountArray],
     workers: Workers,
@@ -544,7 +544,7 @@ def _decide(
 
 
 def _refuse_unmet(
-    rows: Rows,
+    rows: Problems,
     task: Task,
     limits: tuple[CountArray, CountArray],
     solved: _Answers,
@@ -566,11 +566,11 @@ def _refuse_unmet(
             ) from None
         whole = np.array([p.size])
         eta = np.sort(p)[::-1, None]
-        solved.note(np.array([i]), _Found.of([one]), eta, whole, whole)
+        solved.note(np.array([i]), _BestCuts.of([one]), eta, whole, whole)
         rows.keep(np.array([i]), one.labels[None, :size])
 
 
-class _Found(NamedTuple):
+class _BestCuts(NamedTuple):
     """The best cuts of the problems of a block, and what is known of them.
 
     Where no cut satisfies the conditions, `n_positive` is -1.
@@ -583,7 +583,7 @@ class _Found(NamedTuple):
     goal_value: FloatArray
 
     @classmethod
-    def of(cls, each: Sequence[Decision | _Unmet]) -> _Found:
+    def of(cls, each: Sequence[Decision | _Unmet]) -> _BestCuts:
         """Return what is known of problems that were decided each by itself."""
         return cls(
             np.array([x.n_positive for x in each], dtype=np.intp),
@@ -620,7 +620,7 @@ class _Answers:
     def note(
         self,
         at: IndexArray,
-        found: _Found,
+        found: _BestCuts,
         eta: FloatArray,
         sizes: CountArray,
         n: CountArray,
@@ -696,7 +696,7 @@ def _together(
     kernels: list[Kernel],
     low: CountArray,
     high: CountArray,
-) -> _Found:
+) -> _BestCuts:
     """Look at every cut of every problem.
 
     The first kernel is that of the metric, the others are those of the conditions.
@@ -721,7 +721,7 @@ def _together(
     with np.errstate(invalid="ignore"):  # inf - inf where there is no cut
         gap = most - sign * value
     best = np.where(allowed.any(axis=0), best, -1)
-    return _Found(best, value, np.full(best.size, error), gap, value)
+    return _BestCuts(best, value, np.full(best.size, error), gap, value)
 
 
 def _each_by_itself(
@@ -731,7 +731,7 @@ def _each_by_itself(
     totals: CountArray,
     low: CountArray,
     high: CountArray,
-) -> _Found:
+) -> _BestCuts:
     """Decide each problem by `decide`."""
     found: list[Decision | _Unmet] = []
     for j, (size, n) in enumerate(zip(sizes.tolist(), totals.tolist(), strict=True)):
@@ -741,7 +741,7 @@ def _each_by_itself(
             found.append(task.decide(p, int(low[j]), int(high[j])))
         except InfeasibleError:
             found.append(_Unmet())
-    return _Found.of(found)
+    return _BestCuts.of(found)
 
 
 def _labels(p: FloatArray, k: IndexArray, least: FloatArray) -> BoolArray:

@@ -91,7 +91,7 @@ def fractional_kernel(metric: Metric, m: int) -> Kernel | None:
     return None
 
 
-class _Rule(NamedTuple):
+class _Quadrature(NamedTuple):
     """Nodes and weights on (0, 1).
 
     `error` bounds D |sum w t^(D - 1) - 1 / D| for every power D that was asked for.
@@ -103,7 +103,7 @@ class _Rule(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _rule(largest: int) -> _Rule:
+def _rule(largest: int) -> _Quadrature:
     """Return a Gauss-Legendre rule for all powers D from 1 to `largest`.
 
     t^D grows like exp(D s² / 4) on the ellipse with axes cosh s and sinh s, so that N
@@ -119,7 +119,7 @@ def _rule(largest: int) -> _Rule:
     return rule
 
 
-def _measured(count: int, largest: int) -> _Rule:
+def _measured(count: int, largest: int) -> _Quadrature:
     """Return the rule of so many nodes, and its error.
 
     All powers are products t^i t^j, each factor within 4 units. Two more roundings and
@@ -132,7 +132,7 @@ def _measured(count: int, largest: int) -> _Rule:
     far = t[:, None] ** np.arange(0, largest, step)
     found = ((far * w[:, None]).T @ near).ravel()[:largest]
     error = float(np.max(np.abs(np.arange(1, largest + 1) * found - 1.0)))
-    return _Rule(t, w, error + (count / 2 + 10) * EPS)
+    return _Quadrature(t, w, error + (count / 2 + 10) * EPS)
 
 
 def _gauss_legendre(count: int) -> tuple[FloatArray, FloatArray]:
@@ -153,7 +153,7 @@ def _gauss_legendre(count: int) -> tuple[FloatArray, FloatArray]:
     return ((z + 1) / 2).astype(np.float64), w.astype(np.float64)
 
 
-def _shared_rule(largest: int) -> _Rule:
+def _shared_rule(largest: int) -> _Quadrature:
     """Return a rule for the next of four powers in an octave: few do for all sizes."""
     step = max(1 << max((largest - 1).bit_length() - 3, 0), 1)
     return _rule(-(-largest // step) * step)

@@ -83,7 +83,7 @@ def reach(variance: float) -> float:
     return _FAR * math.sqrt(variance) + _ROOM
 
 
-class _Table(NamedTuple):
+class _CellValues(NamedTuple):
     """A metric's values at pairs of counts, and the largest of their sizes."""
 
     values: FloatArray
@@ -91,7 +91,7 @@ class _Table(NamedTuple):
 
 
 def _kernel(
-    table: Callable[[int, range, range], _Table],
+    table: Callable[[int, range, range], _CellValues],
     m: int,
     negligible: float,
     lost: float,
@@ -127,9 +127,9 @@ def values_at_cut(metric: Metric, k: int, m: int, n: int) -> FloatArray:
     return _table(metric, n, k, range(k + 1), range(m - k + 1)).values
 
 
-def _table(metric: Metric, n: int, k: int, above: range, below: range) -> _Table:
+def _table(metric: Metric, n: int, k: int, above: range, below: range) -> _CellValues:
     tp = np.arange(above.start, above.stop, dtype=np.float64)[:, None]
     fn = np.arange(below.start, below.stop, dtype=np.float64)
     score = metric.score_cells(tp, k - tp, fn, n - k - fn)
     values = np.ascontiguousarray(np.broadcast_to(score, (tp.size, fn.size)))
-    return _Table(values, float(np.max(np.abs(values))))
+    return _CellValues(values, float(np.max(np.abs(values))))

@@ -30,7 +30,7 @@ from bestcut.assignment import (
     extra_worth,
     first_columns,
 )
-from bestcut.many._classes import DrawnClasses, MicroClasses
+from bestcut.many._class_draws import DrawnClasses, MicroClasses
 from bestcut.many._each import ONE_BY_ONE
 from bestcut.metrics import Metric, get, require_ranking
 from bestcut.scores import Prediction, ScoreDistribution

@@ -18,7 +18,7 @@ from bestcut.uncertain import UncertainProbabilities, draws_of
 LEVEL = 0.9
 HALF = 0.5  # the threshold to compare with
 PRECISION, RECALL = get("precision"), get("recall")
-_FEW = 400  # every cut of so many instances is shown
+_ALL_SHOWN = 400  # every cut of so many instances is shown
 # Cuts from end to end, and near one that matters: for known probabilities, for draws.
 _SHOWN, _SHOWN_OF_DRAWS = (121, 8), (41, 5)
 
@@ -201,7 +201,7 @@ def _parts(outlook: Outlook, place: int, metric: Metric) -> tuple[float, float]:
 
 def shown_cuts(n: int, matter: Iterable[int], *, even: int, near: int) -> CountArray:
     """Return the numbers of flagged instances to show, more of them near some."""
-    if n <= _FEW:
+    if n <= _ALL_SHOWN:
         return np.arange(n + 1)
     away = np.geomspace(1, 4 * n / even, near).round()
     around = [k + side * away for k in matter for side in (-1, 0, 1)]

@@ -1,4 +1,4 @@
-"""One threshold for rows to come, from the best cut of rows at hand."""
+"""One threshold for rows to come: the best cut that splits no tie, of rows at hand."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class DrawnClasses:
     def level_error(
         self, metric: Metric, utility: UtilityDistribution, level: float
     ) -> float:
-        """Return the standard error of a level, of there being so many draws."""
+        """Return the standard error of a level that comes from the number of draws."""
         return float(np.sqrt(level * (1.0 - level) / self.draws))
 
     def _scores(self, metric: Metric) -> FloatArray:

@@ -1,0 +1,1 @@
+"""The default on data that had no part in its design, against what people do."""
