@@ -406,8 +406,8 @@ was frozen before; this is the first run after that, made by commit `{commit}`
 9. Means: each set counts once. Standard errors are over sets (rows of a set are one
    cluster). Topics of Reuters share documents, and so do the classes of a collection:
    the true errors are somewhat larger.
-10. Nothing was changed after the run. The machinery had been tried on twelve tasks
-    with other splits.
+10. The method was not changed after the run. Twelve tasks with other splits had been
+    used to try the machinery.
 """
 
 COLLECTIONS_SEEN = """\
