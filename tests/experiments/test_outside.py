@@ -257,6 +257,8 @@ def test_a_goal_is_met_or_not():
     assert met == "**no**: b"
 
 
-def test_the_page_is_that_of_the_results():
-    written = outside_page.PAGE.read_text(encoding="utf-8")
-    assert written == outside_page.build()
+def test_the_pages_are_those_of_the_results():
+    built = outside_page.build()
+    assert list(built) == ["outside.md", "results/outside.md"]
+    for name, text in built.items():
+        assert (outside_page.EVIDENCE / name).read_text(encoding="utf-8") == text
