@@ -71,7 +71,6 @@ OPEN = {
     ("_decide.py", "_ranked"),
     ("calibration/_drawn.py", "_draws"),
     ("calibration/_drawn.py", "_ranked"),
-    ("files/_decision.py", "_prediction"),
 }
 
 

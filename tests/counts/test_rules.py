@@ -1,6 +1,6 @@
 """The error of a rule is at most what is proved, and the proof is near it."""
 
-from functools import cache
+from functools import cache, partial
 
 import mpmath
 import numpy as np
@@ -269,3 +269,16 @@ def test_the_error_of_three_nodes_is_as_proved(law, name):
     if law in ("skewed", "rare"):  # where the bound decides
         assert ratios
         assert min(ratios) < 1e5
+
+
+@pytest.mark.parametrize("bound", [gauss_error, partial(rule_error, 5)])
+def test_the_error_of_a_rule_is_in_the_unit_of_what_is_integrated(bound):
+    def error(scale):
+        variance, radius, size = (np.array([x]) for x in (900.0, 500.0, 3.0 * scale))
+        if bound is gauss_error:
+            return bound(variance, radius, size, 2.0 * scale)
+        return bound((variance, variance), radius, size, 2.0 * scale)
+
+    assert 0.0 < error(1.0)[0] < np.inf
+    for scale in (1e-6, 1e6):
+        np.testing.assert_allclose(error(scale), scale * error(1.0), rtol=1e-12)

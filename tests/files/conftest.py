@@ -10,4 +10,4 @@ def small_batches(monkeypatch):
     monkeypatch.setattr("bestcut.files._frames.ROWS", 7)
     monkeypatch.setattr("bestcut.files._frames.SCORES", 11)
     monkeypatch.setattr("bestcut.files._text._KEPT", -1)
-    monkeypatch.setattr("bestcut.files._decide_source._KEPT", -1)
+    monkeypatch.setattr("bestcut.files._decide_source._KEPT", 0)

@@ -113,15 +113,15 @@ class _Scores:
             yield self._kept
             advance(self.source.total or 0)
             return
-        parts, rows = [np.zeros(0)], 0
-        most = -1 if self.source.input is None else _KEPT
+        kept, rows = np.empty(0 if self.source.input is None else _KEPT), 0
         for batch in self.source.batches([self._column]):
             scores = self.of(batch)
+            room = kept[rows : rows + scores.size]
+            room[:] = scores[: room.size]
             rows += scores.size
-            parts = [*parts, scores] if rows <= most else []
             yield scores
             advance(batch.size)
-        self._kept = np.concatenate(parts) if parts else None
+        self._kept = kept[:rows] if rows <= kept.size else None
 
     def of(self, batch: Batch) -> FloatArray:
         """Return the scores of a batch."""

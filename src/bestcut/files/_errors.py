@@ -5,7 +5,7 @@ A sentence names the file, what is wrong and where in it, and the cure.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bestcut._errors import FileError, quoted, readable
@@ -35,6 +35,18 @@ def empty(where: str, wanted: str = "rows") -> FileError:
 def no_rows(where: str) -> FileError:
     """Return the refusal of a file of labels without rows."""
     return refusal(where, "has no rows", "Pass a file with labelled rows.")
+
+
+def unknown_limit(name: str, known: Iterable[str]) -> ValueError:
+    """Return the refusal of a limit that there is not."""
+    return ValueError(
+        f"`limits` may hold {', '.join(map(repr, known))}; got {quoted(name)}."
+    )
+
+
+def unknown_format(given: str, known: Iterable[str]) -> ValueError:
+    """Return the refusal of an unknown format."""
+    return ValueError(f"`format` must be one of {', '.join(known)}; got {given!r}.")
 
 
 def beyond(where: str, what: str, limit: str) -> FileError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bestcut.files._csv import CSV, TSV
-from bestcut.files._errors import refusal
+from bestcut.files._errors import refusal, unknown_format
 from bestcut.files._frames import IPC, PARQUET
 from bestcut.files._input import Input
 from bestcut.files._limits import USUAL, Limits
@@ -67,8 +67,7 @@ def format_of_output(output: str, source: Source, kind: str | None = None) -> st
 
 def _check_known(kind: str | None) -> None:
     if kind is not None and kind not in FORMATS:
-        message = f"`format` must be one of {', '.join(FORMATS)}; got {kind!r}."
-        raise ValueError(message)
+        raise unknown_format(kind, FORMATS)
 
 
 def _looks_like(given: Input) -> str:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-from bestcut._errors import quoted
 from bestcut._validation import check_whole_number
-from bestcut.files._errors import beyond
+from bestcut.files._errors import beyond, unknown_limit
 
 _CELLS = 1 << 11  # rows that may have as many different keys as there may be columns
 SMALL = 1 << 26  # bytes that a part of a file may always have, unpacked
@@ -46,9 +45,7 @@ class Limits:
         chosen = {}
         for name, most in (given or {}).items():
             if name not in names:
-                known = ", ".join(map(repr, names))
-                message = f"`limits` may hold {known}; got {quoted(name)}."
-                raise ValueError(message)
+                raise unknown_limit(name, names)
             chosen[name] = check_whole_number(
                 most, name=f"limits[{name!r}]", least=1, cure="Leave it out."
             )
