@@ -84,17 +84,6 @@ def doubt_curve(ax):
     ExpectedScoreDisplay.from_predictions(uncertain(), "f1", band=0.9, ax=ax)
 
 
-def doubt_decision(ax):
-    """Draw the ranked probabilities with the range of their draws."""
-    DecisionDisplay.from_predictions(uncertain(), "f1", ax=ax)
-
-
-def doubt_distribution(ax):
-    """Draw the law of a score, and the part of it that chance in labels is."""
-    score = bestcut.decide(uncertain(), "f1").distribution()
-    ScoreDistributionDisplay.from_distribution(score, ax=ax)
-
-
 ANIMALS = ["cat", "dog", "hen", "owl", "yak"]
 
 
@@ -123,8 +112,6 @@ PICTURES = (
     calibration,
     maps,
     doubt_curve,
-    doubt_decision,
-    doubt_distribution,
     class_scores,
     class_confusion,
 )

@@ -26,7 +26,7 @@ class Before:
         if not self.source.exists():
             command = ["git", "archive", commit, "src"]
             packed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-            with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
+            with tarfile.TarFile(fileobj=io.BytesIO(packed.stdout)) as archive:
                 archive.extractall(self.source.parent, filter="data")
         path = os.pathsep.join([str(self.source), *filter(None, sys.path[1:])])
         self._process = subprocess.Popen(
@@ -35,7 +35,7 @@ class Before:
             env=os.environ | {"PYTHONPATH": path},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
         )
 
     def __call__(self, function: str, task: Task, *given: Any) -> Any:
