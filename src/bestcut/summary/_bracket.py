@@ -195,9 +195,10 @@ class Bracket:
         Examples
         --------
         >>> from bestcut.streams import ScoreSummary
-        >>> bracket = ScoreSummary.from_scores([0.7, 0.1, 0.4]).bracket("f1")
-        >>> sorted(bracket.select([0.7, 0.1, 0.4]).tolist())
-        [0.1, 0.4]
+        >>> scores = [i / 100 for i in range(101)]
+        >>> bracket = ScoreSummary.from_scores(scores).bracket("f1")
+        >>> sorted(bracket.select(scores).tolist())
+        [0.38, 0.39]
         """
         return self.window.select(y_proba)
 
