@@ -21,6 +21,27 @@ _STEEPER = 0.125
 _SPREAD = 0.2
 
 
+class SeveralModelsMixin:
+    """A classifier that keeps one model, or several whose scores it averages."""
+
+    estimators_: list[Any]
+
+    @property
+    def estimator_(self) -> Any:
+        """The fitted model, where there is one.
+
+        Raises
+        ------
+        AttributeError
+            If several models are averaged.
+        """
+        if len(self.estimators_) > 1:
+            raise errors.several_models(
+                name="estimator_", n_models=len(self.estimators_)
+            )
+        return self.estimators_[0]
+
+
 @dataclass(frozen=True)
 class UnseenScores:
     """Scores of rows by the models that did not see them.

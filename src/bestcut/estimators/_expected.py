@@ -44,6 +44,7 @@ from bestcut.estimators._base import (
 )
 from bestcut.estimators._class_scores import calibrated, class_scores
 from bestcut.estimators._ensemble import (
+    SeveralModelsMixin,
     UnseenScores,
     check_ensemble,
     mean_score,
@@ -89,7 +90,7 @@ def _gives_scores(self: ExpectedMetricClassifier) -> bool:
     return True
 
 
-class ExpectedMetricClassifier(DecisionClassifier):
+class ExpectedMetricClassifier(SeveralModelsMixin, DecisionClassifier):
     """Predict the labels with the best expected metric: row by row, or for a batch.
 
     ``predict(X)`` decides each row by itself, with one threshold: the best cut of the
@@ -368,21 +369,6 @@ class ExpectedMetricClassifier(DecisionClassifier):
     @property
     def _first(self) -> Any:
         return self.estimators_[0]
-
-    @property
-    def estimator_(self) -> Any:
-        """The fitted model, where there is one.
-
-        Raises
-        ------
-        AttributeError
-            If several models are averaged.
-        """
-        if len(self.estimators_) > 1:
-            raise errors.several_models(
-                name="estimator_", n_models=len(self.estimators_)
-            )
-        return self._first
 
     @property
     def _uses_folds(self) -> bool:

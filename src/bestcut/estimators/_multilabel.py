@@ -20,6 +20,7 @@ from bestcut._types import FloatArray, IndexArray
 from bestcut._validation import check_matrix, check_option
 from bestcut.estimators._base import AccuracyMixin, rows_of, seed_of
 from bestcut.estimators._ensemble import (
+    SeveralModelsMixin,
     check_ensemble,
     mean_score,
     probabilities_of,
@@ -43,7 +44,7 @@ def _inner_has(method: str) -> Any:
 
 
 class ExpectedMetricMultilabelClassifier(
-    AccuracyMixin, MetaEstimatorMixin, BaseEstimator
+    SeveralModelsMixin, AccuracyMixin, MetaEstimatorMixin, BaseEstimator
 ):
     """Predict the label sets with the best expected average score.
 
@@ -222,21 +223,6 @@ class ExpectedMetricMultilabelClassifier(
             if hasattr(self.estimators_[0], name):
                 setattr(self, name, getattr(self.estimators_[0], name))
         return self
-
-    @property
-    def estimator_(self) -> Any:
-        """The fitted model, where there is one.
-
-        Raises
-        ------
-        AttributeError
-            If several models are averaged.
-        """
-        if len(self.estimators_) > 1:
-            raise errors.several_models(
-                name="estimator_", n_models=len(self.estimators_)
-            )
-        return self.estimators_[0]
 
     @property
     def _has_thresholds(self) -> bool:
