@@ -806,6 +806,20 @@ def not_these_arguments(function: Any, names: Sequence[str]) -> TypeError:
     )
 
 
+def arguments_in_another_order(
+    function: Any, own: Sequence[str], names: Sequence[str]
+) -> ValueError:
+    """Return the refusal of a callable that would take one count for another."""
+    called = getattr(function, "__name__", type(function).__name__)
+    pairs = zip(names, own, strict=True)
+    passed, taken = next((a, b) for a, b in pairs if a != b)
+    return ValueError(
+        f"`function` is called with ({', '.join(names)}), by position; {called!r} has "
+        f"({', '.join(own)}), and would take {passed!r} for {taken!r}. Put its "
+        "parameters in the order of the call."
+    )
+
+
 def works_on_numbers_only(metric: str, problem: Exception) -> TypeError:
     """Return the refusal of a callable that branches, or else takes one number."""
     return TypeError(

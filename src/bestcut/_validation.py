@@ -489,7 +489,10 @@ def check_callable(function: Any, *, name: str) -> None:
 
 
 def check_arguments(function: Any, names: Collection[str]) -> None:
-    """Refuse a callable that does not take so many arguments, as far as it tells."""
+    """Refuse a callable that does not take these arguments, as far as it tells.
+
+    They are passed by position: other names are fine, these names in another order not.
+    """
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # of some that are written in C
@@ -498,6 +501,9 @@ def check_arguments(function: Any, names: Collection[str]) -> None:
         signature.bind(*names)
     except TypeError as error:
         raise errors.not_these_arguments(function, list(names)) from error
+    own = list(signature.parameters)[: len(names)]
+    if own != list(names) and set(own) == set(names):
+        raise errors.arguments_in_another_order(function, own, list(names))
 
 
 def _refuse_large(array: FloatArray, *, name: str) -> None:

@@ -521,6 +521,16 @@ def test_a_callable_must_take_what_it_is_given(make, arguments):
     make(Silent())
 
 
+def test_counts_in_another_order_are_refused_where_their_names_tell():
+    """scikit-learn's ``confusion_matrix(...).ravel()`` begins with tn."""
+    with pytest.raises(ValueError, match=r"\(tp, fp, fn, tn\).*take 'tp' for 'tn'"):
+        metrics.from_counts(lambda tn, fp, fn, tp: tp / (tp + fp + fn))
+    with pytest.raises(ValueError, match="take 'tpr' for 'tnr'"):
+        metrics.from_rates(lambda tnr, tpr, p: tpr)
+    own = metrics.from_counts(lambda a, b, c, d: a - b)
+    assert own(tp=3, n_pred=5, n_pos=4, n=9) == 1.0
+
+
 # --- families with constants ---------------------------------------------------------
 
 

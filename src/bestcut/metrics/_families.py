@@ -401,7 +401,8 @@ def from_counts(
         If `function` is not callable or does not take four arguments, or
         `zero_division` is not a real number.
     ValueError
-        If `zero_division` is NaN or infinite. A callable that returns another shape, or
+        If `zero_division` is NaN or infinite, or the parameters of `function` are the
+        names of the counts in another order. A callable that returns another shape, or
         NaN without `zero_division`, is refused when it is used.
 
     See Also
