@@ -7,7 +7,13 @@ from __future__ import annotations
 
 import sys
 
-from bestcut.cli._signals import INTERRUPTED, Stopped, exit_status, heed_signals
+from bestcut.cli._signals import (
+    INTERRUPTED,
+    Stopped,
+    exit_status,
+    heed_signals,
+    leave_signals,
+)
 
 
 def main() -> None:
@@ -27,4 +33,7 @@ def main() -> None:
             f"bestcut: the command needs {missing}: pip install 'bestcut[cli]'\n"
         )
         sys.exit(2)
-    cli()
+    try:
+        cli()
+    finally:
+        leave_signals()

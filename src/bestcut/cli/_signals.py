@@ -34,6 +34,16 @@ def heed_signals() -> None:
         threading.Thread(target=_end_hard, args=(heard,), daemon=True).start()
 
 
+def leave_signals() -> None:
+    """Let signals end the process at once: all files are there, and Python is ending.
+
+    An exception would show its traceback now.
+    """
+    for each in SIGNALS:
+        if signal.getsignal(each) is stop:
+            signal.signal(each, signal.SIG_DFL)
+
+
 def _end_hard(heard: int) -> None:
     """End the process some time after a signal.
 
