@@ -20,6 +20,27 @@ if sys.platform != "win32":  # where an open file cannot be removed: that is a l
     import fcntl
 
 _MOST_LINKS = 40  # one after another; the system follows no more
+#: The file that appeared last, or was about to, and the part that it was made from.
+_last: tuple[Path, os.stat_result] | None = None
+
+
+def has_written() -> bool:
+    """Return whether the last file that was to appear has appeared.
+
+    An interruption may come between that and the next line of Python.
+    """
+    if _last is None:
+        return False
+    target, part = _last
+    with suppress(OSError):
+        return os.path.samestat(os.stat(target), part)
+    return False
+
+
+def forget_written() -> None:
+    """Begin anew: nothing has been written yet."""
+    global _last
+    _last = None
 
 
 @contextmanager
@@ -49,6 +70,7 @@ def _atomic(path: str) -> Iterator[Any]:
     A link is followed, unless a stranger may have put it there. A pipe or a device is
     written to as it is.
     """
+    global _last
     target = Path(os.path.realpath(path))
     try:
         _refuse_links_of_others(path)
@@ -66,6 +88,7 @@ def _atomic(path: str) -> Iterator[Any]:
             if mode is not None:
                 # What a stranger wrote must not run with the rights of this user.
                 part.chmod(mode & 0o777)
+            _last = target, os.stat(part)
             os.replace(part, target)
     except OSError as error:
         raise unwritten(path, error) from None

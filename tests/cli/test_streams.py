@@ -341,6 +341,31 @@ def test_a_signal_while_python_ends_shows_no_traceback(place):
     assert "Traceback" not in run.stderr
 
 
+AFTER = """
+import os, signal
+replace = os.replace
+def replace_and_interrupt(*paths):
+    replace(*paths)
+    os.kill(os.getpid(), signal.SIGINT)
+os.replace = replace_and_interrupt
+from bestcut.cli import main
+main()
+"""
+
+
+def test_an_interruption_after_the_file_is_there_does_not_deny_it(place):
+    run = subprocess.run(
+        [sys.executable, "-c", AFTER, "decide", "x.csv", "--proba", "p", "-o", "y.csv"],
+        cwd=place,
+        env=environment(),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (place / "y.csv").exists()
+    assert "no file was written" not in run.stderr
+
+
 def test_the_script_runs_what_the_tests_run():
     text = (SRC.parents[1] / "pyproject.toml").read_text(encoding="utf-8")
     assert 'bestcut = "bestcut_command:main"' in text

@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 
 from bestcut.cli._signals import (
-    INTERRUPTED,
     Stopped,
     exit_status,
     heed_signals,
+    interrupted,
     leave_signals,
 )
 
@@ -24,7 +24,7 @@ def main() -> None:
     except BaseException as error:
         # While packages are loaded, they may turn an interruption into another error.
         if Stopped.number is not None or isinstance(error, KeyboardInterrupt):
-            sys.stderr.write(f"bestcut: {INTERRUPTED}\n")
+            sys.stderr.write(f"bestcut: {interrupted()}\n")
             sys.exit(exit_status())
         missing = error.name if isinstance(error, ImportError) else None
         if missing is None or missing.startswith("bestcut"):
