@@ -32,7 +32,7 @@ from bestcut._validation import (
     check_labels,
     check_probabilities,
 )
-from bestcut.counts import believed, is_on_trust
+from bestcut.counts import believed, is_on_trust, value_of_cut
 from bestcut.goals import (
     Certain,
     Condition,
@@ -51,6 +51,7 @@ from bestcut.metrics import (
     RowUtility,
     get,
     indices_of,
+    largest_score,
     require_ranking,
 )
 from bestcut.mixtures import (
@@ -70,7 +71,15 @@ from bestcut.scores import (
     rounding_of_means,
     row_prediction,
 )
-from bestcut.search import Allowed, exchange_allowance, gap_scope, gap_to
+from bestcut.search import (
+    OUTSIDE,
+    Allowed,
+    Cells,
+    exchange_allowance,
+    gap_scope,
+    gap_to,
+    least_utility,
+)
 from bestcut.solvers import Gains, Solution, auto_solver
 from bestcut.uncertain import (
     DrawnSide,
@@ -81,6 +90,8 @@ from bestcut.uncertain import (
 )
 
 _MEAN = Mean()
+_QUICK = 1000  # instances with which a look takes no longer than bounds
+_SAMPLED = 1024  # instances by which the best cut is guessed
 _MOST_CONDITIONS = 100  # each takes some hundredths of a second, or more
 _NO_WAY = "Draws of probabilities are decided by cuts of their ranking."
 
@@ -244,6 +255,11 @@ class Ranking(Lean):
         """Return the prediction of a cut."""
         return Prediction.of_cut(self.eta, cut)
 
+    def value(self, at: Any, metric: Metric) -> tuple[float, float]:
+        """Return the expected score of the prediction of a cut, and its error."""
+        largest = largest_score(metric, at.n)
+        return value_of_cut(metric, largest, at.chosen, at.others)
+
     def at(self, threshold: float) -> AnyPrediction:
         """Return the prediction of a threshold."""
         return self.prediction(int(np.count_nonzero(self.eta >= threshold)))
@@ -275,6 +291,10 @@ class DrawnRanking(Lean):
         draws = self._p._ranked
         above, below = draws.taken(slice(0, cut)), draws.taken(slice(cut, draws.n))
         return MixedPrediction(DrawnSide(above), DrawnSide(below))
+
+    def value(self, at: Any, metric: Metric) -> tuple[float, float]:
+        """Return the expected score of the prediction of a cut, and its error."""
+        return MixtureCuts(self._p._cuts, metric).value(at.n_pred)
 
     def at(self, threshold: float) -> AnyPrediction:
         """Return the prediction of a threshold of the mean probabilities."""
@@ -825,22 +845,30 @@ def decide(
     if not chosen_solver.needs_prp and (floors or chosen_goal != _MEAN):
         raise errors.mean_only(solver)
     ranking = Ranking(p)
-    allowed = Allowed(low, high)
-    if floors:
-        allowed = Allowed.those(_feasible(ranking.eta, floors, low, high))
-    # Conditions take a sort anyway.
-    is_sorted = chosen_solver.needs_order or bool(floors)
-    scores = ranking.eta if is_sorted else p
-    solution = chosen_solver.solve(scores, chosen_metric, allowed)
-    goal_value = solution.expected_score
-    if isinstance(chosen_goal, DistributionGoal):
+
+    def best(allowed: Allowed) -> tuple[Solution, float]:
+        """Return the best of the allowed predictions, and the value of the goal."""
+        is_sorted = chosen_solver.needs_order or not allowed.is_range
+        scores = ranking.eta if is_sorted else p
+        solution = chosen_solver.solve(scores, chosen_metric, allowed)
+        if not isinstance(chosen_goal, DistributionGoal):
+            return solution, solution.expected_score
         search = GoalSearch(
             chosen_goal, ranking.eta, chosen_metric, allowed.mask(0, p.size)
         )
         k, goal_value, gap = search.run(solution.n_positive)
         moments = Prediction.of_cut(ranking.eta, k).moments(chosen_metric)
         solution = Solution.at(ranking.eta, k, moments.mean, moments.error, gap)
-        solution = replace(solution, solver="search")
+        return replace(solution, solver="search"), goal_value
+
+    # What is best without the conditions, and satisfies them, is best with them.
+    met = not (floors and _seem_to_bind(p, chosen_metric, floors, (low, high)))
+    if met:
+        solution, goal_value = best(Allowed(low, high))
+        met = _are_met(ranking, solution.prediction, floors)
+    if not met:
+        allowed = Allowed.those(_feasible(ranking.eta, floors, low, high))
+        solution, goal_value = best(allowed)
     labels = _labels(p, solution)
     ranking.keep()
     scope, allowance = "predictions", 0.0
@@ -978,23 +1006,36 @@ def _decide_drawn(
     own = None
     if not p.one_ranking and isinstance(ranked.draws, ListedDraws):
         own = RankedDraws(ranked.draws.each_sorted())
-    try:
-        allowed = _feasible(ranked, floors, *bounds)
-    except InfeasibleError as refusal:
-        if own is not None and _can_be_feasible(own, floors, bounds):
-            raise errors.infeasible_cut(str(refusal)) from None
-        raise
     cuts = MixtureCuts(ranked, metric)
-    found = best_cut_of_draws(cuts, allowed)
-    k, gap = found.k, gap_to(found.upper, found.utility, found.error)
-    goal_value = metric.sign * found.utility
-    if isinstance(goal, DistributionGoal):
-        k, goal_value, gap = MixtureGoalSearch(goal, cuts, allowed).run(k)
+
+    def best(allowed: BoolArray) -> tuple[int, float, float]:
+        """Return the best of the allowed cuts, the value of the goal, and the gap."""
+        found = best_cut_of_draws(cuts, allowed)
+        if isinstance(goal, DistributionGoal):
+            return MixtureGoalSearch(goal, cuts, allowed).run(found.k)
+        gap = gap_to(found.upper, found.utility, found.error)
+        return found.k, metric.sign * found.utility, gap
+
+    # What is best without the conditions, and satisfies them, is best with them.
+    within = of_own = Allowed(*bounds).mask(0, n)
+    met = not (floors and _seem_to_bind(p.mean, metric, floors, bounds))
+    if met:
+        k, goal_value, gap = best(within)
+        met = _are_met(ranking, cuts.prediction(k), floors)
+    if not met:
+        try:
+            allowed = _feasible(ranked, floors, *bounds)
+        except InfeasibleError as refusal:
+            if own is not None and _can_be_feasible(own, floors, bounds):
+                raise errors.infeasible_cut(str(refusal)) from None
+            raise
+        k, goal_value, gap = best(allowed)
+        if own is not None:
+            of_own = _feasible(own, floors, *bounds)
     value, error = cuts.value(k)
     scope = gap_scope(n, metric, *floors)
     if own is not None:
-        most = _feasible(own, floors, *bounds)
-        gap = _gap_of_rankings(own, metric, goal, most, (value, error, goal_value))
+        gap = _gap_of_rankings(own, metric, goal, of_own, (value, error, goal_value))
     labels = p._draws.top(k)
     allowance = float(exchange_allowance(scope, n, k, metric))
     if is_on_trust(metric) and goal == _MEAN:
@@ -1107,6 +1148,75 @@ def as_arguments(floors: Mapping[Metric, list[Wanted]]) -> dict[str, Any]:
         argument = "at_least" if metric.greater_is_better else "at_most"
         arguments.setdefault(argument, {})[metric] = wanted
     return arguments
+
+
+def _are_met(
+    ranking: Ranking | DrawnRanking, prediction: AnyPrediction, floors: Floors
+) -> bool:
+    """Return whether a cut satisfies all constraints, as `_feasible` says it."""
+    return all(
+        _is_met(ranking, prediction, metric, wanted)
+        for metric, each in floors.items()
+        for wanted in each
+    )
+
+
+def _is_met(
+    ranking: Ranking | DrawnRanking,
+    prediction: AnyPrediction,
+    metric: Metric,
+    wanted: Wanted,
+) -> bool:
+    """Return whether a cut satisfies a constraint: by bounds, or else by a look."""
+    utility = _utility_asked(metric, wanted)
+    if prediction.n > _QUICK and _is_surely_met(prediction, metric, wanted, utility):
+        return True
+    if isinstance(wanted, Certain):
+        law = prediction.utility(metric)
+        return law.reaching(utility) >= wanted.probability - law.probability_error
+    value, error = ranking.value(prediction, metric)
+    return metric.sign * value >= utility - error
+
+
+def _is_surely_met(
+    prediction: AnyPrediction, metric: Metric, wanted: Wanted, utility: float
+) -> bool:
+    """Return whether bounds on the counts are enough to say that a cut satisfies it."""
+    cells = Cells.at_cut(prediction.chosen, prediction.others)
+    mean, least = least_utility(metric, prediction.n, cells)
+    if isinstance(wanted, Certain):
+        enough = 1.0 - wanted.probability >= OUTSIDE
+        return bool(np.any(least[enough].min(axis=(1, 2)) >= utility))
+    return bool(mean.mean() >= utility)
+
+
+def _seem_to_bind(
+    p: FloatArray, metric: Metric, floors: Floors, bounds: tuple[int, int]
+) -> bool:
+    """Guess whether constraints change the best cut, from expected counts of a sample.
+
+    It decides what is tried first, and no more.
+    """
+    some = np.sort(p[:: max(p.size // _SAMPLED, 1)])[::-1]
+    share = p.size / max(some.size, 1)
+    k = np.arange(some.size + 1.0)
+    tp = np.concatenate([[0.0], np.cumsum(some)])
+    cells = [share * x for x in (tp, k - tp, tp[-1] - tp, (k[-1] - k) - (tp[-1] - tp))]
+    utility = metric.sign * metric.score_cells(*cells)
+    within = (bounds[0] <= share * k) & (share * k <= bounds[1])
+    at = int(np.argmax(np.where(within, utility, -np.inf)))
+    here = [float(x[at]) for x in cells]
+    return any(
+        one.sign * float(one.score_cells(*here)) < _utility_asked(one, wanted)
+        for one, each in floors.items()
+        for wanted in each
+    )
+
+
+def _utility_asked(metric: Metric, wanted: Wanted) -> float:
+    """Return the utility that must be reached, or expected."""
+    least = wanted.score if isinstance(wanted, Certain) else wanted
+    return metric.sign * float(least)
 
 
 def _feasible(

@@ -1,7 +1,14 @@
 """Where the best cut is: one proved search over the cuts of a ranking."""
 
 from bestcut.search._allowed import Allowed
-from bestcut.search._bounds import Bounds, Cells, bounds_inside, extreme_utility
+from bestcut.search._bounds import (
+    OUTSIDE,
+    Bounds,
+    Cells,
+    bounds_inside,
+    extreme_utility,
+    least_utility,
+)
 from bestcut.search._cuts import RARE, TableCuts
 from bestcut.search._runs import (
     BestCut,
@@ -20,6 +27,7 @@ from bestcut.search._runs import (
 from bestcut.search._search import OpenCells, Search
 
 __all__ = [
+    "OUTSIDE",
     "RARE",
     "Allowed",
     "BestCut",
@@ -39,6 +47,7 @@ __all__ = [
     "gap_in_words",
     "gap_scope",
     "gap_to",
+    "least_utility",
     "outside",
     "whole_curve_best",
 ]
