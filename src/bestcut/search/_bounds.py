@@ -200,7 +200,7 @@ def bounds_inside(
 def least_utility(
     metric: Metric, n: int, cells: Cells
 ) -> tuple[FloatArray, FloatArray]:
-    """Bound the utility at all cuts of cells from below: its mean, and nearly all of it.
+    """Bound the utility at all cuts of cells from below: its mean, and most of it.
 
     The second has a row for each chance of `OUTSIDE`, with which the utility may be
     less. Both have an entry for each cell and draw.

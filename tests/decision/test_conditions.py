@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bestcut
-from bestcut import _decide
+from bestcut.decision import _conditions, _decide
 from bestcut.goals import Certain, Mean, ProbAtLeast, Quantile
 from bestcut.uncertain import mapped
 from groups import slow
@@ -129,7 +129,7 @@ def never(*_):
 def test_what_does_not_bind_is_not_looked_at_elsewhere(make, goal, n, monkeypatch):
     p = make(n)
     free = bestcut.decide(p, "f1", goal=goal)
-    monkeypatch.setattr(_decide, "_feasible", never)
+    monkeypatch.setattr(_decide, "feasible", never)
     for wanted in (0.01, Certain(0.01), Certain(0.01, probability=0.999)):
         options = {"at_least": {"recall": wanted}, "at_most": {"fpr": 1.0}}
         decision = bestcut.decide(p, "f1", goal=goal, **options)
@@ -145,7 +145,7 @@ def test_a_cut_without_a_sort_may_satisfy_a_condition(monkeypatch):
     p = np.random.default_rng(1).beta(0.3, 3, 600_000)
     free = bestcut.decide(p, "f1")
     with monkeypatch.context() as patch:
-        patch.setattr(_decide, "_feasible", never)
+        patch.setattr(_decide, "feasible", never)
         same = bestcut.decide(p, "f1", at_least={"precision": 0.2, "recall": 0.2})
     assert np.array_equal(same.labels, free.labels)
     bound = bestcut.decide(p, "f1", at_least={"precision": 0.8})
@@ -165,9 +165,9 @@ def test_bounds_on_a_cut_are_no_better_than_it_is(n):
         for share in (0.3, 0.9, 0.99, 1.0, 1.01):
             wanted = score.mean * share
             utility = metric.sign * wanted
-            if _decide._is_surely_met(prediction, metric, wanted, utility):
+            if _conditions.is_surely_met(prediction, metric, wanted):
                 assert metric.sign * score.mean >= utility
             for probability in (0.5, 0.9, 1 - 1e-12):
                 sure = Certain(wanted, probability=probability)
-                if _decide._is_surely_met(prediction, metric, sure, utility):
+                if _conditions.is_surely_met(prediction, metric, sure):
                     assert score.prob_at_least(wanted) >= probability
