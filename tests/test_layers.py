@@ -81,6 +81,7 @@ def tree_of(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
 def attributes_made(path):
     """Return the private attributes that a file gives to its objects."""
     found = set()
@@ -92,7 +93,9 @@ def attributes_made(path):
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             if isinstance(node.value, ast.Name) and node.value.id in ("self", "made"):
                 found.add(node.attr)
-        elif isinstance(node, ast.Call) and "__setattr__" in ast.unparse(node.func):
+        elif isinstance(node, ast.Call) and (
+            getattr(node.func, "attr", "") == "__setattr__"
+        ):
             found |= {x.value for x in node.args if isinstance(x, ast.Constant)}
     return found
 

@@ -165,3 +165,9 @@ def test_labels_from_the_mixture_are_rejected_at_most_as_often_as_stated():
 def test_the_result_reads_as_for_known_probabilities():
     text = repr(check_calibration([1, 0, 0], UncertainProbabilities([[0.9, 0.2, 0.1]])))
     assert text.startswith("CalibrationCheck: The labels fit the probabilities")
+
+
+def test_a_bin_that_no_draw_allows_is_impossible_among_others_too():
+    draws = UncertainProbabilities([[0, 0, 0.5, 0.5], [0, 0, 0.25, 0.25]])
+    check = check_calibration([1, 0, 1, 1], draws, n_bins=4)
+    assert [(x.p_value, x.adjusted_p_value) for x in check.bins] == [(0.0, 0.0)]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bestcut._types import EPS
 from bestcut.counts import _window as window, poisson_binomial, remove
 from helpers import descending
 
@@ -58,6 +59,62 @@ def test_running_laws_add_one_instance_a_row():
                 got[count] = mass
         np.testing.assert_allclose(got, want, rtol=0, atol=1e-15)
     assert last.pmf.sum() == pytest.approx(1.0, abs=1e-14)
+
+
+RUNS = {
+    "rows": np.linspace(0.2, 0.6, 300),
+    "columns": np.full(2000, 1e-7),
+    "columns, varied": np.random.default_rng(1).beta(0.02, 20, size=2000),
+    "columns, from above": 1.0 - np.random.default_rng(2).beta(0.02, 20, size=2000),
+    "both ends": np.concatenate([np.full(700, 1.0 - 2.0**-30), np.full(700, 1e-9)]),
+    "subnormal": np.full(1500, 5e-324),
+}
+
+
+@pytest.mark.parametrize("kind", RUNS)
+def test_running_laws_are_as_good_as_stated(kind):
+    eta = RUNS[kind]
+    start = window.law_of(INPUTS["few"])
+    _, origin, table = window.running_laws(start, eta)
+    law = np.zeros(eta.size + start.pmf.size + start.start, dtype=np.longdouble)
+    law[start.start : start.start + start.pmf.size] = start.pmf
+    worst, left_out = 0.0, 0.0
+    for i in range(eta.size + 1):
+        first, skip = max(int(origin[i]), 0), max(-int(origin[i]), 0)
+        assert not table[i, :skip].any()
+        got = np.zeros(law.size)
+        row = table[i, skip:][: law.size - first]
+        got[first : first + row.size] = row
+        seen = got > 1e-290
+        apart = np.abs(got[seen] - law[seen]) / got[seen]
+        # Next to what is left out the last columns lack what would come from there.
+        apart[got[seen] < 1e-20] = 0.0
+        worst = max(worst, float(apart.max()))
+        left_out = max(left_out, float(np.abs(got - law)[~seen].max(initial=0.0)))
+        if i < eta.size:
+            p = np.longdouble(eta[i])
+            law[1:] = law[1:] * (1 - p) + law[:-1] * p
+            law[0] *= 1 - p
+    assert worst <= 2 * eta.size * EPS
+    assert left_out <= 1e-24
+
+
+def test_instances_that_are_certain_cost_nothing_but_their_rows(monkeypatch):
+    calls = []
+    monkeypatch.setattr(window, "add_instance", lambda *args: calls.append(args))
+    eta = np.concatenate([np.ones(500), np.zeros(500)])
+    last, origin, table = window.running_laws(window.NOTHING, eta)
+    assert not calls
+    assert (last.start, last.pmf.tolist()) == (500, [1.0])
+    assert table.shape == (1001, 1)
+    np.testing.assert_array_equal(origin, np.minimum(np.arange(1001), 500))
+
+
+def test_a_law_has_only_the_columns_that_can_be_reached():
+    for p in (1e-7, 0.05, 1.0 - 1e-7):
+        table = window.running_laws(window.NOTHING, np.full(2000, p))[2]
+        assert table.shape[1] <= 1 + 2000 * min(p, 1 - p) + 17 * np.sqrt(100) + 30
+        np.testing.assert_allclose(table.sum(axis=1), 1.0, rtol=0, atol=1e-12)
 
 
 def test_the_law_given_a_positive_is_that_of_the_others_and_one():

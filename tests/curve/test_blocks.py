@@ -1,4 +1,4 @@
-"""Running sums, and the two ways in which a curve takes the total of positives."""
+"""What metrics say of their form, and two ways to take the total of positives."""
 
 from dataclasses import replace
 
@@ -8,7 +8,6 @@ import pytest
 import bestcut
 from bestcut.curve import curve_of
 from bestcut.curve._affine import AffineCurve
-from bestcut.curve._blocks import running_error, running_sums
 from bestcut.metrics import FractionalLinear, Trait
 from groups import one_in
 from helpers import NAMES, descending
@@ -19,18 +18,6 @@ SEPARABLE = [
     FractionalLinear(c=(1, 2, -1, 0.5), d=(0.25, 0, 0, 1)),
     FractionalLinear(c=(1, 2, -1, 0.5), d=(0, 0, 3, 0)),
 ]
-
-
-@pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 255, 256, 257, 4096, 5000])
-def test_running_sums_are_as_good_as_stated(size):
-    rng = np.random.default_rng(size)
-    rows, start = rng.random((3, size)) ** 4, rng.random(3)
-    wide = np.concatenate([start[:, None], rows], axis=1).astype(np.longdouble)
-    want = np.cumsum(wide, axis=1)
-    got = running_sums(rows, start)
-    assert got.shape == want.shape
-    assert np.max(np.abs(got - want) / want) <= running_error(size)
-    np.testing.assert_array_equal(running_sums(rows)[:, :1], np.zeros((3, 1)))
 
 
 @pytest.mark.parametrize("metric", SEPARABLE, ids=str)

@@ -62,6 +62,10 @@ from bestcut.counts._rules import (
     stray as stray,
     weight_size as weight_size,
 )
+from bestcut.counts._running import (
+    running_error as running_error,
+    running_sums as running_sums,
+)
 from bestcut.counts._side import (
     NOBODY as NOBODY,
     ROOM as ROOM,

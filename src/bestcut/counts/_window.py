@@ -22,13 +22,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bestcut._types import EPS, FloatArray
+from bestcut._types import EPS, BoolArray, FloatArray
 from bestcut.counts._exact import add_instance
+from bestcut.counts._running import running_error, running_sums
 
 NEGLIGIBLE = 1e-20
 SPARED = 4  # negligible values that a trimmed law keeps at either end
 _SMALL = 0.1  # probabilities this near to 0 or 1 enter through power sums
 _LARGEST_MEAN = 200.0  # exp(-mean) must not underflow
+_UNREACHED = 1e-24  # well below what windows leave out
 _FEW = 256
 _CACHE = 8192
 
@@ -211,20 +213,70 @@ def running_laws(
     Notes
     -----
     A probable instance is counted as one, less its failure: the origin moves, not the
-    law, so that a row of sure instances keeps its law in a few columns.
+    law, so that a row of sure instances keeps its law in a few columns. A law is worked
+    out only where an instance changes it: one that is sure to be negative, or positive,
+    has the law of the row before it. Columns that are reached with a chance below
+    `_UNREACHED` are left out.
     """
     probable = eta > 0.5
-    room = int(np.count_nonzero(probable))
+    doubt = np.where(probable, 1.0 - eta, eta)
+    unsure = doubt > 0.0
+    down = probable[unsure]
+    doubts = doubt[unsure]
+    room = _most(doubts[down])
     origin = start.start - room + np.concatenate([[0], np.cumsum(probable)])
-    table = np.zeros((eta.size + 1, start.pmf.size + eta.size))
+    width = room + start.pmf.size + _most(doubts[~down])
+    table = np.zeros((doubts.size + 1, width))
     table[0, room : room + start.pmf.size] = start.pmf
-    for i, p in enumerate(eta.tolist()):
-        row, after = table[i], table[i + 1]
-        if p > 0.5:
-            add_instance(row[::-1], 1.0 - p, after[::-1])
-        else:
-            add_instance(row, p, after)
-    return trimmed(int(origin[-1]), table[-1]), origin, table
+    # Relative errors: 2 EPS a row by rows, and by columns what `running_error` says for
+    # each beside 1 EPS a row.
+    columns = width * running_error(doubts.size) <= doubts.size * EPS
+    columns &= bool(doubts.sum() <= _LARGEST_MEAN)
+    if columns and not down.any():
+        _fill_by_columns(table, doubts)
+    elif columns and down.all():
+        _fill_by_columns(table[:, ::-1], doubts)
+    else:
+        _fill_by_rows(table, doubts, down)
+    last = trimmed(int(origin[-1]), table[-1])
+    if doubts.size < eta.size:
+        table = table[np.concatenate([[0], np.cumsum(unsure)])]
+    return last, origin, table
+
+
+def _most(p: FloatArray) -> int:
+    """Return a number that a count exceeds with a chance below `_UNREACHED` only.
+
+    Chernoff: at least m positives, more than the mean, have a chance of at most
+    exp(m - mean - m log(m / mean)).
+    """
+    mean, m = float(p.sum()), np.arange(1.0, p.size + 1.0)
+    with np.errstate(over="ignore"):
+        log_chance = m - mean - m * np.log(m / mean) if p.size else m
+    likely = (m <= mean) | (log_chance >= np.log(_UNREACHED))
+    return int(np.count_nonzero(likely))
+
+
+def _fill_by_rows(table: FloatArray, p: FloatArray, down: BoolArray) -> None:
+    """Fill the rows below the first, each by adding an instance to the one above."""
+    pairs = zip(p.tolist(), down.tolist(), strict=True)
+    for row, after, (chance, is_down) in zip(table, table[1:], pairs, strict=False):
+        step = -1 if is_down else 1
+        add_instance(row[::step], chance, after[::step])
+
+
+def _fill_by_columns(table: FloatArray, p: FloatArray) -> None:
+    """Fill the rows below the first, column by column.
+
+    Divided by prod (1 - p), column s grows from row to row by the odds times column
+    s - 1: it is a running sum of these.
+    """
+    none = np.cumprod(np.concatenate([[1.0], 1.0 - p]))
+    odds = p / (1.0 - p)
+    column = np.zeros(p.size + 1)
+    for s in range(table.shape[1]):
+        column = running_sums((odds * column[:-1])[None], table[:1, s])[0]
+        np.multiply(column, none, out=table[:, s])
 
 
 def given_positive(law: Law, eta: FloatArray) -> FloatArray:

@@ -33,13 +33,10 @@ from bestcut.counts import (
     hermite_rule,
     law_error,
     law_of,
-)
-from bestcut.curve._blocks import (
-    BlockCurve,
     running_error,
     running_sums,
-    running_totals,
 )
+from bestcut.curve._blocks import BlockCurve, running_totals
 from bestcut.curve._total import NO_RULE, plan_total
 from bestcut.metrics import Affine, Trait, ratio
 

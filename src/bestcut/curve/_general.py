@@ -38,14 +38,11 @@ from bestcut.counts import (
     plan_rules,
     rule_of_mean,
     rule_of_sums,
-    running_laws,
-)
-from bestcut.curve._blocks import (
-    BlockCurve,
     running_error,
+    running_laws,
     running_sums,
-    running_totals,
 )
+from bestcut.curve._blocks import BlockCurve, running_totals
 from bestcut.metrics import Metric, Trait
 
 _SHORTEST, _LONGEST = 64, 8192  # cuts in a block

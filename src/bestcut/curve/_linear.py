@@ -9,14 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from bestcut._types import FloatArray
-from bestcut.counts import NOBODY, ROUNDING, Side
-from bestcut.curve._blocks import (
-    BlockCurve,
-    block_edges,
-    running_error,
-    running_sums,
-    running_totals,
-)
+from bestcut.counts import NOBODY, ROUNDING, Side, running_error, running_sums
+from bestcut.curve._blocks import BlockCurve, block_edges, running_totals
 from bestcut.metrics import Linear
 
 
