@@ -37,7 +37,7 @@ PACKAGE = Path("src/bestcut")
 HEART = (
     *("counts", "uncertain", "curve", "search", "summary", "solvers", "scores"),
     *("goals", "mixtures", "_decide.py"),
-    *("laws", "ranking", "cuts", "decide", "reference"),
+    *("laws", "ranking", "cuts", "decision", "reference"),
 )
 # Of either sign: what counts, doubles and halves, and the number of cells.
 PLAIN = (0, 0.5, 1, 2, 3, 4)

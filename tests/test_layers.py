@@ -67,8 +67,6 @@ def test_nothing_private_crosses_the_border_of_its_folder(path):
 FOR_ALL = {"_asdict", "_exit", "_fields", "_meta", "_replace"}
 # Where engines read what is private to each other; no door may.
 OPEN = {
-    ("_decide.py", "_cuts"),
-    ("_decide.py", "_ranked"),
     ("calibration/_drawn.py", "_draws"),
     ("calibration/_drawn.py", "_ranked"),
 }
@@ -178,13 +176,13 @@ def test_the_page_for_contributors_shows_the_list():
 def test_a_trespass_is_found(tmp_path):
     bad = tmp_path / "bad.py"
     bad.write_text(
-        "from bestcut._decide import decide\nfrom bestcut import counts\n"
+        "from bestcut.decision import decide\nfrom bestcut import counts\n"
         "from bestcut.counts._window import Law\nfrom bestcut.files import _csv\n"
         "import bestcut.curve._blocks\nfrom bestcut.goals import Mean\n",
         encoding="utf-8",
     )
     assert [name[0] for name in imported(bad)] == [
-        "_decide", "counts", "counts", "files", "curve", "goals",
+        "decision", "counts", "counts", "files", "curve", "goals",
     ]  # fmt: skip
     assert trespasses(bad, ("search", "bad")) == [
         "counts._window.Law",

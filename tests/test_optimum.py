@@ -12,7 +12,7 @@ from groups import slow
 from helpers import NAMES, adversarial, metric_of
 from oracles.definitions import DEFINITIONS, LOSSES
 from oracles.enumeration import best_over_all_labels, expected_score, laws_of_all_labels
-from solvers.known import never_sort, taking
+from summary.ways import never_sort, taking
 
 TOLERANCE = Fraction(1, 10**12)
 

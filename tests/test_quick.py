@@ -100,9 +100,9 @@ def test_each_path_has_its_tests(path, tests):
 
 def test_a_module_of_the_root_and_a_helper_have_the_tests_of_the_root():
     root = {f"tests/{x.name}" for x in (ROOT / "tests").glob("test_*.py")}
-    assert {"tests/test_decide.py", "tests/test_quick.py"} <= root
+    assert {"tests/test_contract.py", "tests/test_quick.py"} <= root
     assert set(quick.chosen(["tests/helpers.py"])) == root | {"tests/oracles"}
-    module = "src/bestcut/_decide.py"
+    module = "src/bestcut/_outlook.py"
     assert set(quick.chosen([module])) == root | {"tests/oracles", module}
 
 

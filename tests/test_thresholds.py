@@ -10,7 +10,7 @@ import bestcut
 from bestcut import multilabel
 from bestcut._thresholds import halfway, threshold_of
 from helpers import assert_threshold
-from solvers.known import decided
+from summary.ways import decided
 
 WIDE = st.floats(-1e300, 1e300)
 NARROW = st.floats(-(2.0**100), 2.0**100, width=32)

@@ -42,7 +42,6 @@ from bestcut import (
     multilabel,
     streams,
 )
-from bestcut._decide import Decision, ExpectedScoreCurve, decide
 from bestcut._empirical import (
     EmpiricalThreshold as EmpiricalThreshold,
     empirical_threshold,
@@ -61,6 +60,7 @@ from bestcut.calibration import (
     check_calibration,
     guarantee,
 )
+from bestcut.decision import Decision, ExpectedScoreCurve, decide
 from bestcut.files import FileError, decide_file
 from bestcut.many import (
     Decisions,

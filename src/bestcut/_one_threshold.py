@@ -9,9 +9,9 @@ from typing import TypeAlias
 import numpy as np
 
 from bestcut import _errors as errors
-from bestcut._decide import Decision
 from bestcut._empirical import threshold_between
 from bestcut._types import FloatArray
+from bestcut.decision import Decision
 from bestcut.goals import DistributionGoal
 from bestcut.uncertain import UncertainProbabilities
 

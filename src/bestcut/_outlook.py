@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestcut._decide import Decision
 from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
+from bestcut.decision import Decision
 from bestcut.metrics import Metric, RowUtility, Trait
 from bestcut.mixtures import MixtureCuts
 from bestcut.scores import ConfusionDistribution, MixedPrediction, ScoreDistribution

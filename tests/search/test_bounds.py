@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import bestcut
-from bestcut.counts._side import NOBODY
 from bestcut.curve import curve_of
 from bestcut.metrics import (
     FractionalLinear,
@@ -14,14 +13,8 @@ from bestcut.metrics import (
     from_counts,
     from_expression as formula,
 )
-from bestcut.search import (
-    Allowed,
-    Search,
-    TableCuts,
-    _runs,
-    best_cut,
-    best_cut_in_run,
-)
+from bestcut.search import Allowed, Search, TableCuts, _best, _table
+from bestcut.search._best import best_cut
 from bestcut.search._bounds import bounds_by_counts, bounds_inside
 from bestcut.search._table import RunTable, SortedTable
 from groups import one_in, slow
@@ -156,9 +149,8 @@ def no_way_back(monkeypatch):
     def refuse(*args):
         raise AssertionError(args)
 
-    monkeypatch.setattr(_runs, "_curve", refuse)
-    monkeypatch.setattr(_runs, "_DIRECT", 32)
-    monkeypatch.setattr(_runs, "_PARTS", 64)
+    monkeypatch.setattr(_best, "_whole", refuse)
+    monkeypatch.setattr(_table, "_MOST_PARTS", 64)
 
 
 def check_search(metric, eta, allowed, whole=None):
@@ -167,7 +159,7 @@ def check_search(metric, eta, allowed, whole=None):
     utility = metric.sign * values
     may = allowed.mask(0, eta.size)
     try:
-        best = best_cut(eta, metric, allowed)
+        best = best_cut(SortedTable(eta), metric, allowed)
     except AssertionError:
         best = None  # half of the ranking is left: the whole curve is what it takes
     search = Search(TableCuts(SortedTable(eta, 8), metric), allowed)
@@ -231,7 +223,7 @@ def test_the_search_by_itself_on_few_instances(seed, monkeypatch):
             off = abs(Fraction(search.utility[place]) - sign * scores[2**k - 1])
             assert off <= search.error[place]
         try:
-            found = best_cut(eta, metric, Allowed(0, n))
+            found = best_cut(SortedTable(eta), metric, Allowed(0, n))
         except AssertionError:
             continue
         exact = sign * scores[2**found.k - 1]
@@ -267,12 +259,11 @@ def check_run(metric, eta, bounds, whole):
     low, high = max(bounds[0], 1), bounds[1]
     if low > high:
         return
-    found = best_cut_in_run(
-        -values, counts.astype(np.int64), metric, (low, high), (NOBODY, NOBODY)
-    )
+    table = RunTable(-values, counts.astype(np.int64))
+    found = best_cut(table, metric, Allowed(low, high))
     sign = 1.0 if metric.greater_is_better else -1.0
     utility, errors = sign * whole[0], whole[1]
-    k = found.above.n
+    k = found.k
     assert low <= k <= high
     assert abs(found.utility - utility[k]) <= found.error + errors[k]
     here = slice(low, high + 1)
@@ -281,7 +272,7 @@ def check_run(metric, eta, bounds, whole):
 
 @pytest.mark.parametrize(("name", "law"), QUICK[:6])
 def test_the_search_in_runs(name, law, monkeypatch):
-    no_way_back(monkeypatch)
+    monkeypatch.setattr(_table, "_MOST_PARTS", 64)
     eta, metric = descending(LAWS[law]), METRICS[name]
     whole = curve_of(eta, metric).whole()
     for bounds in ((0, 3000), (37, 411)):

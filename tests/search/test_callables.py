@@ -7,9 +7,9 @@ import pytest
 from scipy.special import expit
 
 import bestcut
-from bestcut import _decide
 from bestcut.counts import _proof
 from bestcut.metrics import from_counts
+from bestcut.search import _best
 from groups import slow
 from helpers import descending
 from search.known import ExactCuts, assert_promise
@@ -72,7 +72,7 @@ def test_what_is_only_promised_has_no_gap_and_says_so(monkeypatch):
 
 def test_no_other_decision_leaves_without_a_proof(monkeypatch):
     """What the searches return is finite; if it ever is not, nobody gets it."""
-    monkeypatch.setattr(_decide, "gap_to", lambda *_: np.inf)
+    monkeypatch.setattr(_best, "gap_to", lambda *_: np.inf)
     drawn = bestcut.UncertainProbabilities([[0.9, 0.2], [0.8, 0.3]])
     with pytest.raises(ArithmeticError, match=r"no bound .* 'f1' \(gap inf\)"):
         bestcut.decide(drawn, "f1")

@@ -7,7 +7,7 @@ import bestcut
 from bestcut.metrics import from_expression
 from bestcut.search import TableCuts
 from helpers import descending
-from solvers.known import WAYS, decided, noted_cuts
+from summary.ways import WAYS, decided, noted_cuts
 
 
 @pytest.mark.parametrize("way", WAYS)

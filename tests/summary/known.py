@@ -5,7 +5,7 @@ import numpy as np
 import bestcut
 from bestcut.streams import ScoreSummary
 from helpers import assert_threshold
-from solvers.known import decided
+from summary.ways import decided
 
 KINDS = {
     "spread": lambda rng, n: rng.beta(0.3, 3, n),

@@ -11,8 +11,8 @@ import bestcut
 from bestcut.streams import ScoreSummary
 from groups import few_and_many, one_in, slow
 from helpers import NAMES
-from solvers.known import decided
 from summary.known import KINDS, assert_as_good, streamed
+from summary.ways import decided
 
 
 @one_in(2, "kind, n", list(KINDS), [1, 2, 3, 17, 120])

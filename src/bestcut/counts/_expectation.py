@@ -7,6 +7,7 @@ metric (`bestcut.counts._proof`), and every value with its probability elsewhere
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,7 @@ def linear_value(metric: Linear, cells: tuple[Any, ...]) -> tuple[Any, Any]:
 
 
 _PAIRS = 1 << 23  # of counts that a single cut may take
+_FEW_PAIRS = 1 << 15  # that are looked at sooner than rules are proved
 
 
 MOST_NODES = NODE_COUNTS[-1]
@@ -93,10 +95,10 @@ def _scores(
     return np.broadcast_to(metric.score_cells(*caught, *missed), shape)
 
 
-def are_short(above: Side, below: Side) -> bool:
+def are_short(above: Side, below: Side, pairs: int = _PAIRS) -> bool:
     """Return whether the exact distributions of both sides have few pairs of values."""
-    widths = [24.0 + 20.0 * np.sqrt(side.variance) for side in (above, below)]
-    return bool(widths[0] * widths[1] <= _PAIRS)
+    widths = [24.0 + 20.0 * math.sqrt(side.variance) for side in (above, below)]
+    return widths[0] * widths[1] <= pairs
 
 
 def rules_of_cut(
@@ -113,7 +115,7 @@ def rules_of_cut(
         for s in (above, below)
     )
     # A promise is only believed where the truth would take too long.
-    worth = not (is_on_trust(metric) and are_short(above, below))
+    worth = not are_short(above, below, _PAIRS if is_on_trust(metric) else _FEW_PAIRS)
     plan = plan_rules(
         metric,
         first,
@@ -147,9 +149,13 @@ def value_of_cut(
         value, error = linear_value(metric, cells)
         return float(value), float(error)
     mean_above = Trait.FACTORISED in metric.traits
-    first, second, error, width = rules_of_cut(
-        metric, largest, above, below, mean_above=mean_above
-    )
+    if Trait.LINEAR_AT_CUT in metric.traits:
+        first, second = (rule_of_mean(np.array([x.positives])) for x in (above, below))
+        error, width = 0.0, 0
+    else:
+        first, second, error, width = rules_of_cut(
+            metric, largest, above, below, mean_above=mean_above
+        )
     cuts, n = np.array([float(above.n)]), above.n + below.n
     value, scale = expectation(metric, cuts, n, first, second)
     error += exact_error(width, n, scale, largest)

@@ -3,7 +3,7 @@
 from bestcut._types import FloatArray
 from bestcut.counts import Side
 from bestcut.curve._affine import AffineCurve
-from bestcut.curve._blocks import BlockCurve, running_totals
+from bestcut.curve._blocks import BlockCurve, CurveOfNobody, running_totals
 from bestcut.curve._general import GeneralCurve
 from bestcut.curve._linear import LinearCurve
 from bestcut.metrics import Metric, is_affine, is_linear, largest_score
@@ -14,8 +14,10 @@ __all__ = ["BlockCurve", "curve_between", "curve_of", "running_totals"]
 def curve_of(eta: FloatArray, metric: Metric) -> BlockCurve:
     """Return the curve that fits the metric's declared structure.
 
-    `eta` is sorted descending and not empty.
+    `eta` is sorted descending.
     """
+    if not eta.size:
+        return CurveOfNobody(metric)
     if is_linear(metric):
         return LinearCurve(eta, metric)
     largest = largest_score(metric, eta.size)

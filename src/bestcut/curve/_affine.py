@@ -92,6 +92,17 @@ class HermiteRule:
         return out
 
 
+class MeanRule:
+    """One node: for a metric that is linear in the cells at every cut."""
+
+    def __init__(self, eta: FloatArray) -> None:
+        self.nodes, self.weights = np.array([float(eta.sum())]), np.ones(1)
+
+    def added(self, eta: FloatArray, slope: FloatArray | None) -> FloatArray:
+        """Return what instances add to A_q, in columns; or to ``slope @ A``."""
+        return eta[None] if slope is None else slope @ eta[None]
+
+
 class ExactRule:
     """Every value of S, with its probability.
 
@@ -261,7 +272,8 @@ class AffineCurve(BlockCurve):
         mean, variance = float(eta.sum()), float(np.sum(eta * (1.0 - eta)))
         least = _SEPARABLE if Trait.SEPARABLE in metric.traits else SMALLEST_VARIANCE
         self.plan = NO_RULE
-        if variance >= least and self.n > _FEW:
+        self.by_mean = Trait.LINEAR_AT_CUT in metric.traits
+        if variance >= least and self.n > _FEW and not self.by_mean:
             self.plan = plan_total(metric, mean, self.n - mean, variance, largest)
         self.edges, self.ruled = self._blocks()
         self.rules: dict[bool, TotalRule] = {}
@@ -309,7 +321,7 @@ class AffineCurve(BlockCurve):
             sums = np.stack([features(x, m).sum(axis=1) for x in blocks], axis=1)
             rule: TotalRule = HermiteRule(running_totals(sums)[0][:, -1], m)
         else:
-            rule = ExactRule(self.eta)
+            rule = (MeanRule if self.by_mean else ExactRule)(self.eta)
         self.rules[ruled] = rule
         self.separated[ruled] = found = _separated(self.metric, rule, self.n)
         slope = None if found is None else found.slope

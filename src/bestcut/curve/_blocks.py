@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestcut._types import FloatArray, IndexArray
+from bestcut.metrics import Metric
 
 _SHORTEST, _LONGEST = 1024, 8192
 _SHARE = 4
@@ -85,3 +86,15 @@ class BlockCurve(ABC):
             errors[first] = max(errors[first], before)
             before = errors[last]
         return values, errors
+
+
+class CurveOfNobody(BlockCurve):
+    """The only cut there is if there are no instances."""
+
+    def __init__(self, metric: Metric) -> None:
+        self.edges, self._metric = np.array([0, 0]), metric
+
+    def block(self, j: int) -> tuple[FloatArray, FloatArray | float]:
+        """Return the score of that cut, which has no error."""
+        zero = np.zeros(1)
+        return np.asarray(self._metric.score(zero, zero, zero, zero), float), 0.0

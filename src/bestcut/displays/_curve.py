@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bestcut._decide import Decision, decide, ranked_draws_behind, ranking_of
+from bestcut.decision import Decision, decide, ranked_draws_behind, ranking_of
 from bestcut.displays._axes import (
     DARK,
     GREY,

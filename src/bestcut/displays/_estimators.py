@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._decide import Decision, decide, probabilities_behind
 from bestcut._types import FloatArray
 from bestcut._validation import check_positive_class
+from bestcut.decision import Decision, decide, probabilities_behind
 from bestcut.metrics import Metric
 from bestcut.uncertain import UncertainProbabilities
 

@@ -22,7 +22,7 @@ except ImportError as error:
         needed_by="bestcut.distributed.dask", package="dask", extra="dask"
     ) from error
 
-from bestcut import _decide, many
+from bestcut import decision, many
 from bestcut._types import FloatArray
 from bestcut.distributed._checks import (
     check_by,
@@ -42,7 +42,7 @@ _PLACE = "__bestcut_place__"
 _ROWS = 1 << 40  # more than a partition has
 
 
-@refuses_what_only(_decide.decide)
+@refuses_what_only(decision.decide)
 def decide(
     collection: Any,
     y_proba: str | None = None,

@@ -28,7 +28,7 @@ except ImportError as error:
         needed_by="bestcut.distributed.spark", package="PySpark", extra="spark"
     ) from error
 
-from bestcut import _decide, many
+from bestcut import decision, many
 from bestcut._types import FloatArray
 from bestcut.distributed._checks import (
     check_by,
@@ -52,7 +52,7 @@ _ORDER, _SCORE = "__bestcut_order__", "__bestcut_score__"
 _FACT_TYPES = {"n": T.LongType(), "n_positive": T.LongType()}
 
 
-@refuses_what_only(_decide.decide)
+@refuses_what_only(decision.decide)
 def decide(
     collection: Any,
     y_proba: str,

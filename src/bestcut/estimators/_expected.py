@@ -22,7 +22,6 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from bestcut import _errors as errors
-from bestcut._decide import Decision, decide
 from bestcut._one_threshold import (
     Probabilities,
     best_threshold,
@@ -37,6 +36,7 @@ from bestcut.calibration import (
     count_outside,
     quietly_calibrated,
 )
+from bestcut.decision import Decision, decide
 from bestcut.estimators._base import (
     DecisionClassifier,
     rows_of,

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from bestcut import _decide, _errors as errors
+from bestcut import _errors as errors, decision
 from bestcut._one_threshold import best_threshold
 from bestcut._types import FloatArray, IndexArray
 from bestcut._validation import check_matrix, check_option
@@ -255,8 +255,10 @@ class ExpectedMetricMultilabelClassifier(
         return np.array(np.broadcast_to(found, P.shape[1]))
 
     def _best_threshold(self, p: FloatArray) -> float:
-        def decide_within(low: int, high: int) -> _decide.Decision:
-            return _decide.decide(p, self.metric, min_positives=low, max_positives=high)
+        def decide_within(low: int, high: int) -> decision.Decision:
+            return decision.decide(
+                p, self.metric, min_positives=low, max_positives=high
+            )
 
         return best_threshold(p, decide_within)
 

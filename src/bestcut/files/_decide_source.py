@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from bestcut._decide import Decision, decide
 from bestcut._errors import quoted, readable
 from bestcut._thresholds import halfway
 from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut._writing import writing
 from bestcut.calibration import Calibration
+from bestcut.decision import Decision, decide
 from bestcut.files._columns import probabilities, scores as any_scores
 from bestcut.files._copy import Marks, copy_rows
 from bestcut.files._errors import changed

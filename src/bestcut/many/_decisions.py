@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._decide import Wanted
 from bestcut._results import Result
 from bestcut._tables import check_order, frame_of
 from bestcut._types import CountArray, FloatArray, IndexArray
+from bestcut.decision import Wanted
 from bestcut.goals import Condition, Goal, Mean
 from bestcut.many._average import PredictionSet
 from bestcut.many._drawn import DrawnSets

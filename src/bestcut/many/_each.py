@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors
-from bestcut._decide import Decision, Wanted, as_arguments, check_floors, decide
 from bestcut._errors import InfeasibleError
 from bestcut._progress import Progress
 from bestcut._tables import check_order, library_of, like
@@ -24,6 +23,7 @@ from bestcut._validation import (
     check_probabilities,
     positive_columns,
 )
+from bestcut.decision import Decision, Wanted, as_arguments, check_floors, decide
 from bestcut.goals import Certain, Goal, Mean, check_goal
 from bestcut.many._average import PredictionSet
 from bestcut.many._blocks import (

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bestcut._types import EPS, BoolArray, CountArray, FloatArray, IndexArray
+from bestcut.decision import ROUNDING, at_stake, gains
 from bestcut.metrics import Worths
 from bestcut.scores import rounding_near_0
-from bestcut.solvers import ROUNDING, at_stake, gains
 
 
 class BestRows(NamedTuple):

@@ -7,7 +7,7 @@ import numpy as np
 from bestcut._types import FloatArray
 from bestcut.counts import prefix_laws, prefix_laws_backwards
 from bestcut.metrics import Metric
-from bestcut.solvers import Curve, Solver, summation_error
+from bestcut.reference._solver import Curve, Solver, summation_error
 
 
 class CubicSolver(Solver):

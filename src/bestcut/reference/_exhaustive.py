@@ -8,9 +8,8 @@ from bestcut._types import FloatArray
 from bestcut.counts import add_instance
 from bestcut.metrics import Metric
 from bestcut.reference._cubic import CubicSolver
-from bestcut.scores import Prediction
-from bestcut.search import Allowed
-from bestcut.solvers import Curve, Solution, Solver, summation_error
+from bestcut.reference._solver import Curve, Solver, summation_error
+from bestcut.search import Allowed, BestCut
 
 _BLOCK = 1 << 14  # label vectors looked at together
 
@@ -26,7 +25,7 @@ class ExhaustiveSolver(Solver):
         """Return the expected score of every cut."""
         return CubicSolver().curve(eta, metric)
 
-    def solve(self, eta: FloatArray, metric: Metric, allowed: Allowed) -> Solution:
+    def solve(self, eta: FloatArray, metric: Metric, allowed: Allowed) -> BestCut:
         """Return the best of all label vectors with as many positives as allowed."""
         n = eta.size
         laws = _laws_of_all_subsets(eta)
@@ -50,15 +49,9 @@ class ExhaustiveSolver(Solver):
                 i = int(np.argmax(value))
                 if value[i] > best:
                     best, chosen = float(value[i]), int(block[i])
-        is_chosen = (chosen >> np.arange(n) & 1).astype(np.bool_)
-        positions = np.flatnonzero(is_chosen)
-        return Solution(
-            Prediction.of_labels(eta, is_chosen),
-            float(eta[positions[-1]]) if positions.size else np.inf,
-            sign * best,
-            summation_error(n, scale),
-            members=positions,
-        )
+        members = np.flatnonzero(chosen >> np.arange(n) & 1)
+        error = summation_error(n, scale)
+        return BestCut(members.size, best, error, best + error, self.name, members)
 
 
 def _laws_of_all_subsets(eta: FloatArray) -> FloatArray:

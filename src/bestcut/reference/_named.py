@@ -8,7 +8,7 @@ from bestcut.metrics import Metric, Trait, require_ranking
 from bestcut.reference._cubic import CubicSolver
 from bestcut.reference._exhaustive import ExhaustiveSolver
 from bestcut.reference._quadratic import QuadraticSolver
-from bestcut.solvers import Solver, auto_solver
+from bestcut.reference._solver import Solver
 
 ALGORITHMS: dict[str, Solver] = {
     solver.name: solver
@@ -18,8 +18,8 @@ ALGORITHMS: dict[str, Solver] = {
 _NOT_CHOSEN = ("search", "curve", "sweep", "summary", "mixture")
 
 
-def select_solver(name: str, metric: Metric, n: int) -> Solver:
-    """Return the solver of that name.
+def select_solver(name: str, metric: Metric, n: int) -> Solver | None:
+    """Return the solver of that name; None stands for "auto".
 
     Raises
     ------
@@ -29,9 +29,11 @@ def select_solver(name: str, metric: Metric, n: int) -> Solver:
     if name in _NOT_CHOSEN:
         raise errors.solver_not_chosen(name, ALGORITHMS)
     check_option(name, [*ALGORITHMS, "auto"], name="solver")
-    solver = auto_solver(n) if name == "auto" else ALGORITHMS[name]
-    if solver.needs_prp:
+    solver = ALGORITHMS.get(name)
+    if solver is None or solver.needs_prp:
         require_ranking(metric, way_out=_way_out(n))
+    if solver is None:
+        return None
     problem = _mismatch(solver, metric, n)
     if problem is not None:
         require_ranking(metric, way_out=_way_out(n))  # which the others need

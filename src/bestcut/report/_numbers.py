@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestcut._decide import allowed_cuts, decide
 from bestcut._outlook import ExpectedCounts, Outlook, away_from_lines
 from bestcut._types import BoolArray, CountArray, FloatArray
+from bestcut.decision import allowed_cuts, decide
 from bestcut.metrics import Metric, get
 from bestcut.scores import ScoreDistribution
 from bestcut.uncertain import UncertainProbabilities, draws_of

@@ -27,6 +27,10 @@ class Allowed:
         low, high = int(np.argmax(mask)), mask.size - 1 - int(np.argmax(mask[::-1]))
         return cls(low, high, None if mask[low : high + 1].all() else mask)
 
+    def beyond(self, cut: int) -> Allowed:
+        """Return those of them that are after a cut, maybe none."""
+        return Allowed(max(self.low, cut + 1), self.high, self._mask)
+
     @property
     def is_range(self) -> bool:
         """Whether all cuts from the first to the last may be taken."""

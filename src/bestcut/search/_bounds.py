@@ -21,7 +21,7 @@ import numpy as np
 
 from bestcut._types import EPS, FloatArray, IndexArray
 from bestcut.counts import stray
-from bestcut.metrics import Box, Interval, Metric, enclosed, spread
+from bestcut.metrics import Box, Interval, Metric, enclosed, score_bound, spread
 
 # The chance to be outside each of the boxes, one-sided: a narrow box for what matters,
 # and others for what is left of a small score beside a large bound.
@@ -29,7 +29,8 @@ LAYERS = np.array([1e-4, 1e-15, 1e-60])
 # What no utility exceeds, no first difference, and no second one, of the bound.
 _MOST = 1.0, 2.0, 4.0
 _AT_ONCE = 1 << 12  # cells in draws
-_TAILS = 10  # five counts, two ends each
+# The chance to be outside each of the boxes: of five counts, at two ends each.
+OUTSIDE = 10 * LAYERS
 _UNLIKELY = 1e-17  # numbers of positives that are not looked at
 _ROOM = 2.0  # what the labels of two instances that move shift a count by
 
@@ -54,6 +55,20 @@ class Cells(NamedTuple):
     below: FloatArray
     least: FloatArray
     most: FloatArray
+
+    @classmethod
+    def at_cut(cls, above: Any, below: Any) -> Cells:
+        """Return a cell without instances, between the two sides of a cut."""
+        cut = np.array([[float(above.n)]])
+        sides = [np.array([[x.positives], [x.variance]]) for x in (above, below)]
+        moments = [np.stack([x, x]).reshape(2, 2, 1, -1) for x in sides]
+        nothing = np.zeros(moments[0].shape[2:])
+        return cls(cut, cut, moments[0], moments[1], nothing, nothing)
+
+    @property
+    def total(self) -> FloatArray:
+        """Mean and variance of all positives, a column for each draw."""
+        return np.asarray(self.above[0, :, 0] + self.below[0, :, 0])
 
     def those(self, which: IndexArray) -> Cells:
         """Return some of the cells."""
@@ -182,6 +197,21 @@ def bounds_inside(
     return Bounds(*(x.mean(axis=1) for x in (cap, cap, fall, rise, bend, swap, flip)))
 
 
+def least_utility(
+    metric: Metric, n: int, cells: Cells
+) -> tuple[FloatArray, FloatArray]:
+    """Bound the utility at all cuts of cells from below: its mean, and most of it.
+
+    The second has a row for each chance of `OUTSIDE`, with which the utility may be
+    less. Both have an entry for each cell and draw.
+    """
+    box, proved = _box_of_cells(cells, cells.total, float(n)), score_bound(metric, n)
+    shape = (LAYERS.size, *cells.least.shape)
+    changes = _Changes(metric, box, n, proved, shape, slopes=False)
+    least = changes.between("")[0]
+    return -_expected(-least, proved), least
+
+
 class _Changes:
     """Bounds on the utility, and on what it changes by, in boxes of counts."""
 
@@ -234,7 +264,7 @@ def _expected(high: FloatArray, most: float) -> FloatArray:
         np.concatenate([high, np.full((1, *high.shape[1:]), most)])
     )
     with np.errstate(invalid="ignore"):  # no bound stays no bound
-        more = np.tensordot(_TAILS * LAYERS, np.diff(levels, axis=0), axes=1)
+        more = np.tensordot(OUTSIDE, np.diff(levels, axis=0), axes=1)
         out = levels[0] + more + 16 * EPS * (np.abs(levels[0]) + more)
     return np.where(np.isnan(out), np.inf, out)
 

@@ -13,6 +13,8 @@ import numpy as np
 from bestcut._types import CountArray, FloatArray
 from bestcut.counts import ROOM, Law, features, law_of
 
+_LENGTHS = 8, 256  # instances in a part of sorted probabilities
+_LEAST_SHARE, _MOST_PARTS = 16, 2048  # instances in a part of values with counts
 _INSTANCES = 8192  # instances whose features are computed at once: they stay in cache
 
 
@@ -56,29 +58,61 @@ class Table(Protocol):
         """Bound what the laws of each part are wrong by."""
 
 
-class _Known(ABC):
+class ListedTable(ABC):
     """A table whose probabilities are all at hand."""
 
+    n: int
     count: CountArray
+    start: CountArray
+
+    @property
+    @abstractmethod
+    def least(self) -> FloatArray:
+        """The smallest probability of each part."""
+
+    @property
+    @abstractmethod
+    def most(self) -> FloatArray:
+        """The largest probability of each part."""
+
+    @property
+    @abstractmethod
+    def negatives(self) -> FloatArray:
+        """Expected number of negatives."""
 
     @property
     @abstractmethod
     def sums(self) -> FloatArray:
         """Sums of the features over each part, in rows."""
 
+    @abstractmethod
+    def listed(self, first: int = 0, last: int | None = None) -> FloatArray:
+        """Return the probabilities in parts `first` to `last` - 1, or in all."""
+
+    @abstractmethod
+    def part(self, first: int, last: int) -> ListedTable:
+        """Return a table of what is in parts `first` to `last` - 1, in smaller ones."""
+
+    def law(self, first: int, last: int) -> Law:
+        """Return the law of the positives in parts `first` to `last` - 1."""
+        return law_of(self.listed(first, last))
+
     def displacement(self) -> FloatArray:
         """Return 0: every probability is known."""
         return np.zeros(self.count.size)
 
 
-class RunTable(_Known):
+class RunTable(ListedTable):
     """Values in descending order, each with a count, cut into parts.
 
     A part is some consecutive values, or a share of the instances of a single one.
     """
 
-    def __init__(self, values: FloatArray, counts: CountArray, parts: int) -> None:
+    def __init__(
+        self, values: FloatArray, counts: CountArray, parts: int | None = None
+    ) -> None:
         total = np.cumsum(counts)
+        parts = parts or int(np.clip(total[-1] // _LEAST_SHARE, 1, _MOST_PARTS))
         steps = np.linspace(0, total[-1], parts + 1).astype(np.int64)[1:-1]
         # At a part's edge the value before it is used up, or it is shared out.
         heavy = np.searchsorted(total, steps, side="right")
@@ -116,25 +150,32 @@ class RunTable(_Known):
         """The largest probability of each part."""
         return self._value[self._pieces[:-1]]
 
-    def values(self, first: int, last: int) -> tuple[FloatArray, CountArray]:
-        """Return the values of parts `first` to `last` - 1, and their counts."""
-        here = slice(self._pieces[first], self._pieces[last])
-        return self._value[here], self._size[here]
+    def listed(self, first: int = 0, last: int | None = None) -> FloatArray:
+        """Return the probabilities in parts `first` to `last` - 1, or in all."""
+        here = self._here(first, self.count.size if last is None else last)
+        return np.repeat(self._value[here], self._size[here])
 
-    def law(self, first: int, last: int) -> Law:
-        """Return the law of the positives in parts `first` to `last` - 1."""
-        return law_of(np.repeat(*self.values(first, last)))
+    def part(self, first: int, last: int) -> RunTable:
+        """Return a table of what is in parts `first` to `last` - 1, in smaller ones."""
+        values, sizes = (x[self._here(first, last)] for x in (self._value, self._size))
+        # What was shared out is put together again.
+        new = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+        return RunTable(values[new], np.add.reduceat(sizes, new))
+
+    def _here(self, first: int, last: int) -> slice:
+        return slice(self._pieces[first], self._pieces[last])
 
 
-class SortedTable(_Known):
+class SortedTable(ListedTable):
     """Probabilities in descending order, cut into parts.
 
     Parts are of equal length, but for both ends of the ranking, where curves bend most:
     there they double from a single instance on.
     """
 
-    def __init__(self, eta: FloatArray, length: int) -> None:
+    def __init__(self, eta: FloatArray, length: int | None = None) -> None:
         self._eta, self.n = eta, eta.size
+        length = length or int(np.clip(np.sqrt(eta.size) / 5, *_LENGTHS))
         ends = 2 ** np.arange(length.bit_length())
         ends = ends[ends <= eta.size // 2]
         inner = np.arange(2 * length, eta.size - 2 * length, length)
@@ -177,6 +218,11 @@ class SortedTable(_Known):
         most: FloatArray = self._eta[self.start[:-1]]
         return most
 
-    def law(self, first: int, last: int) -> Law:
-        """Return the law of the positives in parts `first` to `last` - 1."""
-        return law_of(self._eta[self.start[first] : self.start[last]])
+    def listed(self, first: int = 0, last: int | None = None) -> FloatArray:
+        """Return the probabilities in parts `first` to `last` - 1, or in all."""
+        end = self.n if last is None else self.start[last]
+        return self._eta[self.start[first] : end]
+
+    def part(self, first: int, last: int) -> SortedTable:
+        """Return a table of what is in parts `first` to `last` - 1, in smaller ones."""
+        return SortedTable(self.listed(first, last))

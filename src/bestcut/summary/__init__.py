@@ -1,10 +1,9 @@
 """Decisions without sorting: a summary that merges, and the cut it leads to."""
 
-from bestcut.summary._bracket import Bracket, Window
+from bestcut.summary._bracket import Bracket, Window, best_without_sort
 from bestcut.summary._cut import Cut
 from bestcut.summary._passes import Pass, find_cut, merged
 from bestcut.summary._summary import ScoreSummary
-from bestcut.summary._table import quick_table
 
 __all__ = [
     "Bracket",
@@ -12,7 +11,7 @@ __all__ = [
     "Pass",
     "ScoreSummary",
     "Window",
+    "best_without_sort",
     "find_cut",
     "merged",
-    "quick_table",
 ]

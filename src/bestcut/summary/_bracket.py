@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,28 +11,28 @@ from bestcut import _errors as errors
 from bestcut._thresholds import halfway
 from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
 from bestcut._validation import check_multiplicities, check_probabilities
+from bestcut.counts import ROOM, Side, SummedSide, convolved, features, law_of
 from bestcut.goals import Mean
 from bestcut.metrics import Metric
 from bestcut.scores import Prediction
 from bestcut.search import (
+    RARE,
     Allowed,
-    Found,
+    BestCut,
+    RunTable,
     Search,
     TableCuts,
-    best_candidate,
-    best_cut_in_run,
-    best_of,
+    best_inside,
     exchange_allowance,
     gap_scope,
-    gap_to,
-    outside,
 )
 from bestcut.summary._bins import BINS, between, bin_of, geometry
 from bestcut.summary._cut import Cut
-from bestcut.summary._table import BinTable
+from bestcut.summary._table import BinTable, quick_table
 
 _MEAN = Mean()
 _LISTED = 1 << 16  # no side whose law must be exact has a bin with more scores
+_PAYS_IF_RARE = 1 << 22  # scores from which on no sort is as fast if few are expected
 _FEW = 2  # intervals that are compared with, instead of looking up bins
 
 
@@ -80,6 +80,34 @@ class Window:
         for low, high in zip(bin_of(self.low), bin_of(self.high), strict=True):
             wanted[low : high + 1] = True
         return p[wanted[bin_of(p)]]
+
+
+class Found(NamedTuple):
+    """A cut, the smallest probability above it, and what is on either side."""
+
+    best: BestCut
+    threshold: float
+    prediction: Prediction
+
+
+def best_without_sort(p: FloatArray, metric: Metric, allowed: Allowed) -> Found | None:
+    """Return the best cut of probabilities in any order, if the cuts are a range.
+
+    None where a sort is likely to be faster: where bounds leave much of the ranking
+    open, as they do when all scores are nearly the same, and for few expected positives
+    among few million scores.
+    """
+    if not allowed.is_range:
+        return None
+    table = quick_table(p)
+    # Bounds cost more where totals are taken one by one.
+    if table.sums[1].sum() < RARE and p.size < _PAYS_IF_RARE:
+        return None
+    bracket = Bracket(table, metric, allowed.low, allowed.high)
+    if bracket.n_wanted > p.size // 8:
+        return None
+    wanted = bracket.window.inside(p)
+    return bracket.fixed(wanted, np.ones(wanted.size, dtype=np.int64))
 
 
 class Bracket:
@@ -236,10 +264,9 @@ class Bracket:
         """
         p = check_probabilities(y_proba)
         often = check_multiplicities(counts, p.size)
-        best = self.fixed(p, often)
-        k, scope = best.above.n, gap_scope(self._table.n, self.metric)
+        best, least, prediction = self.fixed(p, often)
+        k, scope = best.k, gap_scope(self._table.n, self.metric)
         allowance = exchange_allowance(scope, self._table.n, k, self.metric)
-        least = best.threshold
         tied = self._tied(k, least, p, often)
         below = np.max(p, where=p < least, initial=-np.inf)
         score = self.metric.sign * best.utility
@@ -250,15 +277,15 @@ class Bracket:
             n_tied=tied,
             expected_score=score,
             error=best.error,
-            gap=gap_to(best.upper, best.utility, best.error) + float(allowance),
+            gap=best.gap + float(allowance),
             gap_scope=scope,
             metric=self.metric,
-            solver="search",
+            solver=best.solver,
             goal=_MEAN,
             goal_value=score,
             conditions=(),
             bounds=self._bounds,
-            _prediction=Prediction(best.above, best.below),
+            _prediction=prediction,
         )
 
     def _tied(
@@ -275,42 +302,31 @@ class Bracket:
         return (taken, there) if taken < there else (0, 0)
 
     def fixed(self, p: FloatArray, counts: CountArray) -> Found:
-        """Return the best cut, its threshold being the smallest score above it.
+        """Return the best cut, of at least the scores in the window, already checked.
 
-        Solvers call this; `refine` checks its arguments, and returns a `Cut`.
-
-        Parameters
-        ----------
-        p : ndarray of float64
-            At least the scores in the window, already checked.
-        counts : ndarray of int64
-            How often each of them occurs.
-
-        Returns
-        -------
-        Found
-            The cut, with the laws of its two sides.
+        `counts` says how often each of them occurs.
         """
         values, sizes, bins = self._collected(p, counts)
         cuts, search = self._informed(values, sizes, bins)
-        found = []
-        for first, last in self._runs:
+
+        def part(first: int, last: int) -> RunTable:
             here = (bins >= first) & (bins < last)
-            sides = cuts.side(first, below=False), cuts.side(last, below=True)
-            found.append(
-                best_cut_in_run(
-                    values[here], sizes[here], self.metric, self._bounds, sides
-                )
-            )
+            return RunTable(values[here], sizes[here])
 
-        def threshold(place: int) -> float:
-            return float(values[bins == place - 1][-1]) if place > 0 else np.inf
-
-        places = outside(self._search.candidates, self._runs)
-        found.append(best_candidate(search, cuts, places, threshold))
-        best = best_of(found, search.enough)
+        best = best_inside(cuts, search, self._runs, part)
         assert best is not None  # some cut is allowed, and a candidate or in a run
-        return best
+        place = int(np.searchsorted(cuts.start, best.k))
+        above, below = (cuts.side(place, below=side) for side in (False, True))
+        if not best.k:
+            return Found(best, np.inf, Prediction(above, below))
+        here = bins == place - 1
+        inside, often = values[here], sizes[here]
+        if (left := int(cuts.start[place]) - best.k) > 0:
+            taken = np.clip(best.k - cuts.start[place - 1] - _before(often), 0, often)
+            above = joined(cuts.side(place - 1, below=False), inside, taken)
+            below = joined(below, inside, often - taken)
+        at = int(np.searchsorted(np.cumsum(often), often.sum() - left))
+        return Found(best, float(inside[at]), Prediction(above, below))
 
     def _collected(
         self, p: FloatArray, counts: CountArray
@@ -358,6 +374,22 @@ class Bracket:
             f"{self.lower_bound:.6g} and {self.upper_bound:.6g}, threshold between "
             f"{self.low:.6g} and {self.high:.6g}, {self.n_wanted} scores wanted)"
         )
+
+
+def joined(side: Side, values: FloatArray, counts: CountArray) -> Side:
+    """Return a side with some more instances: values, and how many have each."""
+    values, counts = values[counts > 0], counts[counts > 0]
+    return SummedSide(
+        side.n + int(counts.sum()),
+        side.sums(ROOM) + features(values, ROOM) @ counts,
+        side.negatives + float((1.0 - values) @ counts),
+        lambda: convolved(side.law, law_of(np.repeat(values, counts))),
+    )
+
+
+def _before(counts: CountArray) -> CountArray:
+    """Return how many come before each of some counts."""
+    return np.asarray(np.cumsum(counts) - counts)
 
 
 def _runs_of(bins: IndexArray) -> list[tuple[int, int]]:

@@ -1,12 +1,12 @@
-"""The solver decides by a summary, and sorts where that leaves too much."""
+"""Many scores are decided by a summary, and sorts where that leaves too much."""
 
 import numpy as np
 import pytest
 
 import bestcut
 from helpers import NAMES
-from solvers.known import WAYS, decided, noted_cuts
 from summary.known import KINDS
+from summary.ways import WAYS, decided, noted_cuts
 
 
 def test_decide_takes_the_summary_for_many_scores(monkeypatch):
@@ -14,7 +14,7 @@ def test_decide_takes_the_summary_for_many_scores(monkeypatch):
     p = np.random.default_rng(2).beta(0.3, 3, 2_100_000)  # from 2**21 on
     decision, swept = bestcut.decide(p), decided("sort", p)
     assert (decision.solver, swept.solver) == ("search", "curve")
-    assert [cut.above.n for cut in found] == [decision.n_positive]
+    assert [cut.best.k for cut in found] == [decision.n_positive]
     assert decision.n_positive == swept.n_positive
     assert decision.threshold == swept.threshold
     assert np.array_equal(decision.labels, swept.labels)

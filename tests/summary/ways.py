@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import bestcut
-from bestcut.solvers import _select
-from bestcut.solvers._summary import SummarySolver
-from bestcut.summary import Bracket, quick_table
+from bestcut.decision import _rankings
+from bestcut.summary import Bracket
+from bestcut.summary._table import quick_table
 
 WAYS = {"summary": 0, "sort": np.inf}  # from how many instances on a summary pays
 
@@ -17,7 +17,7 @@ WAYS = {"summary": 0, "sort": np.inf}  # from how many instances on a summary pa
 def taking(way):
     """Let "auto" take a summary or a sort, whatever n is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_select, "PAYS_FROM", WAYS[way])
+        patch.setattr(_rankings, "PAYS_FROM", WAYS[way])
         yield
 
 
@@ -29,22 +29,22 @@ def decided(way, p, *arguments, **options):
 
 def noted_cuts(monkeypatch):
     """Return a list that fills with the summary's cuts: None where it sorts instead."""
-    found, cut = [], SummarySolver._found
+    found, cut = [], _rankings.best_without_sort
 
-    def noted(self, *arguments):
-        found.append(cut(self, *arguments))
+    def noted(*arguments):
+        found.append(cut(*arguments))
         return found[-1]
 
-    monkeypatch.setattr(SummarySolver, "_found", noted)
+    monkeypatch.setattr(_rankings, "best_without_sort", noted)
     return found
 
 
 def never_sort(monkeypatch):
     """Let the summary decide by itself however few or similar the scores are."""
 
-    def cut(self, p, metric, allowed):
+    def cut(p, metric, allowed):
         bracket = Bracket(quick_table(p), metric, allowed.low, allowed.high)
         wanted = bracket.window.inside(p)
         return bracket.fixed(wanted, np.ones(wanted.size, dtype=np.int64))
 
-    monkeypatch.setattr(SummarySolver, "_found", cut)
+    monkeypatch.setattr(_rankings, "best_without_sort", cut)
