@@ -62,8 +62,6 @@ from bestcut.mixtures import (
 )
 from bestcut.reference import ALGORITHMS, select_solver
 from bestcut.scores import (
-    AnyPrediction,
-    MixedPrediction,
     Prediction,
     ScoreDistribution,
     expected_total,
@@ -240,11 +238,11 @@ class Ranking(Lean):
         curve = found_by.curve(self.eta, metric)
         return curve.expected_score, curve.error
 
-    def prediction(self, cut: int) -> AnyPrediction:
+    def prediction(self, cut: int) -> Prediction:
         """Return the prediction of a cut."""
         return Prediction.of_cut(self.eta, cut)
 
-    def at(self, threshold: float) -> AnyPrediction:
+    def at(self, threshold: float) -> Prediction:
         """Return the prediction of a threshold."""
         return self.prediction(int(np.count_nonzero(self.eta >= threshold)))
 
@@ -270,13 +268,13 @@ class DrawnRanking(Lean):
         value, error = mean_curve(self._p._cuts, metric)
         return value, float(error.max())
 
-    def prediction(self, cut: int) -> AnyPrediction:
+    def prediction(self, cut: int) -> Prediction:
         """Return the prediction of a cut."""
         draws = self._p._ranked
         above, below = draws.taken(slice(0, cut)), draws.taken(slice(cut, draws.n))
-        return MixedPrediction(DrawnSide(above), DrawnSide(below))
+        return Prediction(DrawnSide(above), DrawnSide(below))
 
-    def at(self, threshold: float) -> AnyPrediction:
+    def at(self, threshold: float) -> Prediction:
         """Return the prediction of a threshold of the mean probabilities."""
         return self.prediction(int(np.count_nonzero(self.eta >= threshold)))
 
@@ -304,11 +302,11 @@ class GainRanking:
         """Return the expected score of every cut, and a bound on the error."""
         return self._gains.curve()
 
-    def prediction(self, cut: int) -> AnyPrediction:
+    def prediction(self, cut: int) -> Prediction:
         """Return the prediction of a cut."""
         return row_prediction(self._p, self._gains.top(cut))
 
-    def at(self, threshold: float) -> AnyPrediction:
+    def at(self, threshold: float) -> Prediction:
         """Return the prediction of a threshold of the probabilities."""
         p = self._p
         mean = p.mean if isinstance(p, UncertainProbabilities) else p
@@ -405,7 +403,7 @@ class Decision(Decided, Generic[Labels_co, Threshold_co]):
     _floors: Floors = field(repr=False)
     _library: str | None = field(repr=False)
     _ranking: Ranking | DrawnRanking | GainRanking = field(repr=False)
-    _prediction: AnyPrediction = field(repr=False)
+    _prediction: Prediction = field(repr=False)
 
     @property
     def _eta(self) -> FloatArray:

@@ -160,7 +160,10 @@ class ScoreDistribution(Plain, Lean):
         F1 0.744, 90% between 0.696 and 0.791
         """
         mean = getattr(self._source, "at_mean", None)
-        return self if mean is None else ScoreDistribution(mean(), self.metric)
+        at_mean = self._source if mean is None else mean()
+        return (
+            self if at_mean is self._source else ScoreDistribution(at_mean, self.metric)
+        )
 
     @property
     def mean(self) -> float:
