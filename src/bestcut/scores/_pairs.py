@@ -117,11 +117,11 @@ def _parts(
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Yield the utilities and probabilities of all pairs, some at a time."""
     size, draws = fn.pmf.shape
-    step = max(_EVALUATIONS // size, 1)
+    step, share = max(_EVALUATIONS // size, 1), fn.pmf.T / draws
     for i in range(0, tp.pmf.shape[0], step):
         score = score_table(metric, tp.counts[i : i + step], fn.counts, n_pred, n)
-        mass = tp.pmf[i : i + step] @ fn.pmf.T
-        yield metric.sign * score.ravel(), mass.ravel() / draws
+        utility = score if metric.greater_is_better else -score
+        yield utility.ravel(), (tp.pmf[i : i + step] @ share).ravel()
 
 
 def _binned(

@@ -26,6 +26,7 @@ from bestcut.counts import (
     exact_error,
     linear_value,
     rules_of_cut,
+    trimmed,
 )
 from bestcut.metrics import Metric, is_linear, largest_score
 from bestcut.scores._pairs import distribution_of_score, in_one_window, score_table
@@ -124,15 +125,15 @@ class Prediction(Lean):
         """The laws of TP and of FN, each in one window for all draws."""
         return in_one_window(self.laws[0]), in_one_window(self.laws[1])
 
-    @cached_property
+    @property
     def tp(self) -> Law:
-        """The distribution of the positives that are caught."""
-        return _law_of(self.chosen)
+        """The distribution of the positives that are caught, over all draws."""
+        return _over_draws(self.laws[0])
 
-    @cached_property
+    @property
     def fn(self) -> Law:
-        """The distribution of the positives that are missed."""
-        return _law_of(self.others)
+        """The distribution of the positives that are missed, over all draws."""
+        return _over_draws(self.laws[1])
 
     def expected_cells(self) -> tuple[float, float, float, float]:
         """Return the expected numbers of TP, FP, FN and TN."""
@@ -256,9 +257,9 @@ def groups_of(
     return ListedSide(eta[labels]), ListedSide(eta[~labels])
 
 
-def _law_of(group: Group) -> Law:
-    """Return the law of a group's positives, over all draws."""
-    return group.marginal() if isinstance(group, DrawnSide) else group.law
+def _over_draws(laws: AlignedLaws) -> Law:
+    law = laws.marginal()
+    return trimmed(law.start, law.pmf)
 
 
 def mean_over_draws(values: FloatArray | float) -> float:

@@ -8,9 +8,8 @@ probabilities are one draw.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import TypeAlias
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -26,7 +25,10 @@ _EVALUATIONS = 1 << 20  # of the metric at a time
 _TOGETHER = 2048  # evaluations that take hardly longer than one
 _LISTED = 4096  # pairs that are sorted sooner than they are counted once more
 _SIGMAS = 25.0  # standard deviations that a window reaches over, about
-_HALVINGS = 40
+# About the normal distribution: equally probable points of it, and how far from a
+# quantile of it that of a count may be, in standard deviations.
+_NORMAL = np.arctanh((np.arange(32) - 15.5) / 16.0) / 0.85
+_BESIDE = 0.15
 
 
 def aligned(law: AnyLaw) -> AlignedLaws:
@@ -72,6 +74,50 @@ def first_that_holds(
     return low
 
 
+class _Tails:
+    """How probable it is to get at least some TP with each FN, in every draw.
+
+    A draw has few of the counts that there are in all draws: `starts` says where its
+    windows of TP and of FN begin among these.
+    """
+
+    def __init__(self, tp: AlignedLaws, fn: AlignedLaws) -> None:
+        self.tp, self.fn = tp, fn
+        self.starts = tp.start - tp.start.min(), fn.start - fn.start.min()
+        draws, size = tp.pmf.shape
+        tails = np.zeros((draws, size + 1))  # of all counts, and of one beyond
+        tails[:, :-1] = np.cumsum(tp.pmf[:, ::-1], axis=1)[:, ::-1]
+        self._tails, self._begin = tails.ravel(), (size + 1) * np.arange(draws)
+        self._rows = self.starts[1][:, None] + np.arange(fn.pmf.shape[1])
+
+    def beyond(self, first: IndexArray) -> FloatArray:
+        """Return the probability of all from the first TP of each FN on."""
+        index = first.take(self._rows)
+        index -= self.starts[0][:, None]
+        np.clip(index, 0, self.tp.pmf.shape[1], out=index)
+        index += self._begin[:, None]
+        return np.asarray(np.einsum("bi,bi->b", self.fn.pmf, self._tails.take(index)))
+
+    def between(self, fn: IndexArray, tp: IndexArray) -> FloatArray:
+        """Return the probabilities of some pairs of counts, a row for each draw."""
+        (draws, size), width = self.tp.pmf.shape, self.fn.pmf.shape[1]
+        mass = np.zeros((draws, fn.size))
+        for b, (tp_from, fn_from) in enumerate(zip(*self.starts, strict=True)):
+            i, j = tp - tp_from, fn - fn_from
+            inside = np.flatnonzero((i >= 0) & (i < size) & (j >= 0) & (j < width))
+            i, j = i[inside], j[inside]
+            mass[b, inside] = self.tp.pmf[b, i] * self.fn.pmf[b, j]
+        return mass
+
+
+class _KnownTails(_Tails):
+    """The same of known probabilities: the only draw has all counts."""
+
+    def beyond(self, first: IndexArray) -> FloatArray:
+        """Return the probability of all from the first TP of each FN on."""
+        return self.fn.pmf @ self._tails.take(first)
+
+
 class Rows(UtilityDistribution):
     """A utility that is nondecreasing in TP for each FN: these are the rows.
 
@@ -89,14 +135,11 @@ class Rows(UtilityDistribution):
         self, metric: Metric, tp: AnyLaw, fn: AnyLaw, n_pred: int, n: int
     ) -> None:
         self.metric, self.n_pred, self.n = metric, float(n_pred), float(n)
-        self._tp, self._fn = aligned(tp), aligned(fn)
-        # Draws, and how many of them are surely above all that is looked for.
-        self._n_draws, self._sure = self._tp.start.size, 0
-        # The counts of all draws, and where the windows of the draws begin among them.
-        least_tp, least_fn = int(self._tp.start.min()), int(self._fn.start.min())
-        self.count = least_tp + np.arange(self._tp.width, dtype=np.float64)
-        self.fn = least_fn + np.arange(self._fn.width, dtype=np.float64)
-        self._from, self._row = self._tp.start - least_tp, self._fn.start - least_fn
+        tp, fn = aligned(tp), aligned(fn)
+        self.count, self.fn = (  # of all draws
+            int(x.start.min()) + np.arange(x.width, dtype=np.float64) for x in (tp, fn)
+        )
+        self._tails = (_KnownTails if tp.start.size == 1 else _Tails)(tp, fn)
         ends = [self._utility(np.full(self.fn.size, i)) for i in (0, -1)]
         self.least, self.most = float(np.min(ends[0])), float(np.max(ends[1]))
         self.tolerance = 16 * EPS * max(abs(self.least), abs(self.most))
@@ -159,56 +202,13 @@ class Rows(UtilityDistribution):
         first[left] = first_that_holds(low[left], high[left], lambda i: holds(i, left))
         return first
 
-    @cached_property
-    def _tails(self) -> tuple[FloatArray, IndexArray, IndexArray]:
-        """P(TP >= a), draw by draw; where each FN is, and where each draw begins.
-
-        A draw has all counts of its window, and one beyond.
-        """
-        draws, size = self._tp.pmf.shape
-        tails = np.zeros((draws, size + 1))
-        tails[:, :-1] = np.cumsum(self._tp.pmf[:, ::-1], axis=1)[:, ::-1]
-        rows = self._row[:, None] + np.arange(self._fn.pmf.shape[1])
-        return tails.ravel(), rows, (size + 1) * np.arange(draws)[:, None]
-
-    def _beyond(self, first: IndexArray) -> FloatArray:
-        """Return the probability of these indices and all beyond, in each draw."""
-        tails, rows, begin = self._tails
-        if self._n_draws == 1:  # whose windows have all counts
-            return self._fn.pmf @ tails.take(first)
-        index = first.take(rows)
-        index -= self._from[:, None]
-        np.clip(index, 0, self._tp.pmf.shape[1], out=index)
-        index += begin
-        return np.asarray(np.einsum("bi,bi->b", self._fn.pmf, tails.take(index)))
-
-    def _mass(self, first: IndexArray) -> float:
-        """Return the probability of these indices and all beyond."""
-        return (self._sure + float(self._beyond(first).sum())) / self._n_draws
-
-    def _pair_mass(self, rows: IndexArray, index: IndexArray) -> FloatArray:
-        """Return the probabilities of some pairs, in each draw; `rows` ascend.
-
-        A draw has a few of the counts that there are in all draws.
-        """
-        (draws, size), width = self._tp.pmf.shape, self._fn.pmf.shape[1]
-        mass = np.zeros((draws, rows.size))
-        first = np.searchsorted(rows, self._row)
-        last = np.searchsorted(rows, self._row + width)
-        for b, here in enumerate(map(slice, first.tolist(), last.tolist())):
-            caught, missed = index[here] - self._from[b], rows[here] - self._row[b]
-            inside = (caught >= 0) & (caught < size)
-            both = self._fn.pmf[b, missed[inside]] * self._tp.pmf[b, caught[inside]]
-            mass[b, here][inside] = both
-        return mass
-
     def at_least(self, utility: float) -> float:
         """Return P(U >= utility)."""
-        return self._mass(self._first(utility, above=False))
+        return float(self._tails.beyond(self._first(utility, above=False)).mean())
 
     def above(self, utility: float) -> float:
         """Return P(U > utility)."""
-        return self._mass(self._first(utility, above=True))
+        return float(self._tails.beyond(self._first(utility, above=True)).mean())
 
     def reaching(self, utility: float) -> float:
         """Return P(U >= utility), of a U that may have been rounded down."""
@@ -216,7 +216,8 @@ class Rows(UtilityDistribution):
             return super().reaching(utility)
         start = self._first(utility - self.tolerance, above=False)
         stop = self._first(utility, above=False, low=start)
-        return self._mass(stop) + float(self._equal(utility, start, stop).mean())
+        mass = self._tails.beyond(stop) + self._equal(utility, start, stop)
+        return float(mass.mean())
 
     def exceeding(self, utility: float) -> float:
         """Return P(U > utility), of a U that may have been rounded up."""
@@ -226,10 +227,10 @@ class Rows(UtilityDistribution):
         """Return the same in every draw of the probabilities."""
         beyond = utility + self.tolerance
         if self.metric.bound is not None:
-            return self._beyond(self._first(beyond, above=True))
+            return self._tails.beyond(self._first(beyond, above=True))
         start = self._first(utility, above=True)
         stop = self._first(beyond, above=True, low=start)
-        return self._beyond(start) - self._equal(utility, start, stop)
+        return self._tails.beyond(start) - self._equal(utility, start, stop)
 
     def _equal(self, utility: float, start: IndexArray, stop: IndexArray) -> FloatArray:
         """Return the mass of the pairs that rounding makes equal, in each draw.
@@ -238,123 +239,96 @@ class Rows(UtilityDistribution):
         """
         rows, index = _pairs_between(start, stop)
         if rows.size > _EVALUATIONS:
-            return np.zeros(self._n_draws)
+            return np.zeros(1)
         found, cells = self._utility(index, rows), self._cells(index, rows)
         equal = are_equal(self.metric, cells, found, utility, self.tolerance)
-        return np.asarray(self._pair_mass(rows[equal], index[equal]).sum(axis=1))
+        return np.asarray(self._tails.between(rows[equal], index[equal]).sum(axis=1))
 
     def quantile(self, q: float) -> float:
         """Return the smallest u with P(U <= u) >= q, up to `probability_error`."""
         allowed = 1.0 - q + self.probability_error if q < 1.0 else 0.0
-        values, onward = self._around(lambda mass: mass <= allowed, above=True)
-        return float(values[np.argmax(onward[1:] <= allowed)])
+        return self._turn(lambda mass: mass <= allowed, allowed, above=True)
 
     def upper_quantile(self, q: float) -> float:
         """Return the largest u with P(U >= u) >= q, up to `probability_error`."""
         wanted = q - self.probability_error if q < 1.0 else 1.0
-        values, onward = self._around(lambda mass: mass < wanted, above=False)
-        return float(values[max(int(np.argmax(onward < wanted)), 1) - 1])
+        return self._turn(lambda mass: mass < wanted, wanted, above=False)
 
-    def _around(
-        self, holds: Callable[[float], bool], *, above: bool
-    ) -> tuple[FloatArray, FloatArray]:
-        """List some utilities around the point from which on `holds` is true.
+    def _turn(
+        self, holds: Callable[[Any], Any], chance: float, *, above: bool
+    ) -> float:
+        """Return the first utility u with a P(U > u) that `holds`, if `above`.
 
-        Of P(U >= u), or P(U > u) if `above`, that is: it falls in u. Returns utilities
-        in ascending order, and P(U >= u) for each of them and, last, beyond them all.
+        Otherwise the last with a P(U >= u) that does not. These fall to `chance` there.
 
-        In a large batch most draws are on one side of it with all that they can have.
-        A draw's utility is lowest at its fewest TP and most FN. For any u the share of
+        In a large batch most draws are on one side of it with all that they can have:
+        a draw's utility is lowest at its fewest TP and most FN. For any u the share of
         draws that are above it altogether is at most P(U > u), and that of draws that
-        reach u is at least P(U >= u), so the point lies between values of these ends.
+        reach u is at least P(U >= u), so it lies between values of these ends.
         """
-        draws = self._n_draws
+        tp, fn, (tp_from, fn_from) = self._tails.tp, self._tails.fn, self._tails.starts
+        low = self._utility(tp_from, fn_from + fn.pmf.shape[1] - 1) - self.tolerance
+        high = self._utility(tp_from + tp.pmf.shape[1] - 1, fn_from) + self.tolerance
+        draws = low.size
         held = sum(holds(k / draws) for k in range(draws + 1))
-        if draws == 1 or not 0 < held <= draws:
-            return self._bisected(holds, (), above=above)
-        low, high = self._ends()
-        first, last = (np.sort(x)[draws - held] for x in (low, high))
-        near = (high >= first) & (low <= last)
-        sizes = int(self.n_pred), int(self.n)
-        part = Rows(self.metric, self._tp.only(near), self._fn.only(near), *sizes)
-        part._n_draws, part._sure = draws, int(np.count_nonzero(low > last))
-        tries = part._guesses(holds, float(first), float(last))
-        return part._bisected(holds, tries, above=above)
-
-    def _ends(self) -> tuple[FloatArray, FloatArray]:
-        """Return what the utility is at least and at most, in each draw."""
-        most_tp = self._from + self._tp.pmf.shape[1] - 1
-        most_fn = self._row + self._fn.pmf.shape[1] - 1
-        low = self._utility(self._from, most_fn) - self.tolerance
-        return low, self._utility(most_tp, self._row) + self.tolerance
-
-    def _guesses(
-        self, holds: Callable[[float], bool], low: float, high: float
-    ) -> tuple[float, float]:
-        """Return utilities between which the point is if every draw's law is normal."""
-        counts = [
-            np.rint(law.pmf @ np.arange(law.pmf.shape[1])).astype(np.intp)
-            for law in (self._tp, self._fn)
-        ]
-        mean = self._utility(self._from + counts[0], self._row + counts[1])
-        ends = self._ends()
-        sigma = np.maximum((ends[1] - ends[0]) / _SIGMAS, 1e-300)
-        for _ in range(_HALVINGS):
-            middle = low + (high - low) / 2
-            mass = 0.5 - 0.5 * np.tanh(0.85 * (middle - mean) / sigma)
-            if holds((self._sure + float(mass.sum())) / self._n_draws):
-                high = middle
-            else:
-                low = middle
-        beside = 0.1 * float(np.mean(sigma))
-        return low - beside, low + beside
+        if 0 < held <= draws:
+            first, last = (np.sort(x)[draws - held] for x in (low, high))
+            near = (high >= first) & (low <= last)
+            if not near.all():
+                sure, share = np.count_nonzero(low > last) / draws, near.sum() / draws
+                laws = tp.only(near), fn.only(near)
+                part = Rows(self.metric, *laws, int(self.n_pred), int(self.n))
+                return part._turn(
+                    lambda mass: holds(sure + share * mass),
+                    (chance - sure) / share,
+                    above=above,
+                )
+        # About where it is if the utility is normal in every draw.
+        peaks = (
+            start + x.pmf.argmax(axis=1) for start, x in ((tp_from, tp), (fn_from, fn))
+        )
+        sigma = (high - low) / _SIGMAS
+        points = self._utility(*peaks) + sigma * _NORMAL[:, None]
+        likely = float(np.quantile(points, min(max(1.0 - chance, 0.0), 1.0)))
+        beside = _BESIDE * float(sigma.mean())
+        return self._bisected(holds, [likely + beside, likely - beside], above=above)
 
     def _bisected(
-        self, holds: Callable[[float], bool], tries: Sequence[float], *, above: bool
-    ) -> tuple[FloatArray, FloatArray]:
-        """Bisect the point, after `tries`, and list what is left, as `_around` does.
+        self, holds: Callable[[Any], Any], tries: list[float], *, above: bool
+    ) -> float:
+        """Return what `_turn` does, by bisection after `tries`.
 
-        In every row the counts that reach it are looked for only between those for the
-        two ends. As soon as few pairs of a row and a count are left, they are listed.
+        In every row the counts are looked for only between those for the two ends. As
+        soon as few pairs of a row and a count are left, they are listed.
         """
         low, high = self.least, self.most
         start, stop = (self._first(u, above=above) for u in (low, high))
-        for end, first, beyond in ((low, start, True), (high, stop, False)):
-            if holds(self._mass(first)) == beyond:
-                return np.array([end]), np.array([1.0, 0.0])
+        beyond = [float(self._tails.beyond(x).mean()) for x in (start, stop)]
+        if holds(beyond[0]) or not holds(beyond[1]):
+            return low if holds(beyond[0]) else high
         few = max(_LISTED, 2 * self.fn.size)  # a score often has a value in each row
-        left = [*tries]
         while int(np.sum(stop - start)) > few and high - low > self.tolerance / 16:
-            middle = left.pop() if left else low
+            middle = tries.pop() if tries else low
             if not low < middle < high:
                 middle = low + (high - low) / 2
             first = self._first(middle, above=above, low=start, high=stop)
-            if holds(self._mass(first)):
+            if holds(float(self._tails.beyond(first).mean())):
                 high, stop = middle, first
             else:
                 low, start = middle, first
-        return self._listed(start, stop, few, above=above)
-
-    def _listed(
-        self, start: IndexArray, stop: IndexArray, few: int, *, above: bool
-    ) -> tuple[FloatArray, FloatArray]:
-        """List the utilities from `start` to `stop` of every row, as `_around` does.
-
-        More than `few` of them are all the same: one is returned, the highest if those
-        above a point were looked for, the lowest otherwise.
-        """
-        sizes = stop - start
-        if int(sizes.sum()) > few:
-            rows = np.flatnonzero(sizes)
+        if int(np.sum(stop - start)) > few:  # they are all the same
+            rows = np.flatnonzero(stop > start)
             ends = self._utility((stop - 1 if above else start)[rows], rows)
-            one = np.max(ends) if above else np.min(ends)
-            return np.array([one]), np.array([1.0, 0.0])
+            return float(ends.max() if above else ends.min())
         rows, index = _pairs_between(start, stop)
         values = self._utility(index, rows)
-        mass = self._pair_mass(rows, index).sum(axis=0) / self._n_draws
         order = np.argsort(values)
-        beyond = np.append(mass[order], self._mass(stop))
-        return values[order], np.cumsum(beyond[::-1])[::-1]
+        mass = self._tails.between(rows, index).mean(axis=0)[order]
+        mass = np.append(mass, self._tails.beyond(stop).mean())
+        onward = np.cumsum(mass[::-1])[::-1]
+        if above:
+            return float(values[order[np.argmax(holds(onward[1:]))]])
+        return float(values[order[max(int(np.argmax(holds(onward))), 1) - 1]])
 
 
 def _pairs_between(
