@@ -7,7 +7,8 @@ linear or separable                    always
 affine                                 always, if the number of positives varies;
                                        else up to 30,000 instances
 factorised (Jaccard)                   up to 1,000 instances
-any other                              up to 500 instances
+any other                              up to 500 instances, fewer if the number of
+                                       positives varies much
 =====================================  ==========================================
 
 For more instances the search looks at the parts of the ranking that can hold the best
@@ -36,6 +37,8 @@ from bestcut.metrics import Metric, Trait, largest_score, score_bound
 from bestcut.search._allowed import Allowed
 from bestcut.search._best import BestCut, best_cut, best_of_values
 from bestcut.search._table import SortedTable
+
+_MOST_WORK = 10_000.0  # instances times variance: a curve that takes as long as bounds
 
 
 def whole_curve(eta: FloatArray, metric: Metric) -> tuple[FloatArray, FloatArray]:
@@ -80,6 +83,8 @@ def _kept_promise(
 
 def _believed(eta: FloatArray, metric: Metric) -> Metric:
     """Return the metric without a promise that would hardly save time."""
+    if not is_on_trust(metric):
+        return metric
     return believed(metric, eta.size, float(np.sum(eta * (1.0 - eta))))
 
 
@@ -109,8 +114,11 @@ def _whole_up_to(metric: Metric, eta: FloatArray) -> float:
     """Return up to how many instances the whole curve is faster than the search."""
     if metric.traits & {Trait.LINEAR, Trait.SEPARABLE}:
         return np.inf
+    variance = float(np.sum(eta * (1.0 - eta)))
     if Trait.AFFINE in metric.traits:
         # Below this variance every value of the total of positives is looked at.
-        few = float(np.sum(eta * (1.0 - eta))) < SMALLEST_VARIANCE
-        return 30_000 if few else np.inf
-    return 1_000 if Trait.FACTORISED in metric.traits else 500
+        return 30_000 if variance < SMALLEST_VARIANCE else np.inf
+    if Trait.FACTORISED in metric.traits:
+        return 1_000
+    # A cut takes as many evaluations as there are pairs of counts.
+    return min(500.0, _MOST_WORK / max(variance, 1.0))
