@@ -59,7 +59,7 @@ def test_a_file_that_rests_on_the_promise_says_so_too(tmp_path):
         found = decide_file(
             tmp_path / "x.parquet",
             tmp_path / "y.parquet",
-            metric(is_peaked=False, smooth=True),
             y_proba="p",
+            metric=metric(is_peaked=False, smooth=True),
         )
     assert found.gap == np.inf
