@@ -274,7 +274,7 @@ class AffineCurve(BlockCurve):
         self.plan = NO_RULE
         self.by_mean = Trait.LINEAR_AT_CUT in metric.traits
         if variance >= least and self.n > _FEW and not self.by_mean:
-            self.plan = plan_total(metric, mean, self.n - mean, variance, largest)
+            self.plan = plan_total(metric, mean, self.n - mean, variance, self.largest)
         self.edges, self.ruled = self._blocks()
         self.rules: dict[bool, TotalRule] = {}
         self.separated: dict[bool, Separated | None] = {}

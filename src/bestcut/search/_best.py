@@ -9,7 +9,7 @@ import numpy as np
 
 from bestcut._types import CountArray, FloatArray, IndexArray
 from bestcut.counts import NOBODY, Side
-from bestcut.curve import BlockCurve, curve_between, curve_of
+from bestcut.curve import BlockCurve, curve_of
 from bestcut.metrics import Metric
 from bestcut.search._allowed import Allowed
 from bestcut.search._cuts import TableCuts
@@ -69,13 +69,6 @@ def best_of(found: list[BestCut | None], upper: float = -np.inf) -> BestCut | No
     return replace(best, upper=max(upper, *(one.upper for one in sure)))
 
 
-def best_of_curve(
-    curve: BlockCurve, metric: Metric, first: int, allowed: Allowed
-) -> BestCut | None:
-    """Return the best allowed cut of a curve that begins at the cut `first`."""
-    return best_of_values(*curve.whole(), metric, first, allowed)
-
-
 def best_of_values(
     values: FloatArray,
     errors: FloatArray,
@@ -113,7 +106,8 @@ def best_cut(
     cells = search.run()
     affordable = cuts.cost(cells.first, cells.last) <= _AFFORDABLE
     if 2 * cells.size(cuts.start) > table.n and affordable:  # little is left out
-        return best_of_curve(_whole(table, cuts), metric, before.n, allowed)
+        values, errors = _whole(table, cuts).whole()
+        return best_of_values(values, errors, metric, before.n, allowed)
     place = search.best_place()
     if not affordable and place is not None:  # the gap says what may be missed
         best = best_candidate(search, np.array([place]))
@@ -122,11 +116,8 @@ def best_cut(
 
 
 def _whole(table: ListedTable, cuts: TableCuts) -> BlockCurve:
-    """Return the curve of all probabilities of a table."""
-    eta, (before, after) = table.listed(), cuts.ends
-    if before.n + after.n == 0:
-        return curve_of(eta, cuts.metric)
-    return curve_between(eta, cuts.metric, cuts.largest, before, after, cuts.worth)
+    """Return the curve of all cuts of a table."""
+    return curve_of(table.listed(), cuts.metric, *cuts.ends, cuts.worth)
 
 
 def best_inside(
@@ -148,10 +139,10 @@ def best_inside(
         if run.n > _SHORT_RUN and dear:
             found.append(best_cut(run, cuts.metric, inside, *sides))
         else:
-            curve = curve_between(
-                run.listed(), cuts.metric, cuts.largest, *sides, cuts.worth
+            curve = curve_of(run.listed(), cuts.metric, *sides, cuts.worth)
+            found.append(
+                best_of_values(*curve.whole(), cuts.metric, sides[0].n, inside)
             )
-            found.append(best_of_curve(curve, cuts.metric, sides[0].n, inside))
     found.append(best_candidate(search, outside(search.candidates, runs)))
     return best_of(found, search.enough)
 
