@@ -155,3 +155,11 @@ def test_what_turns_only_for_many_instances_is_not_taken_for_monotone(few, monke
         x = distribution.ppf(q)
         assert masses[scores <= x + 1e-12].sum() >= q - 1e-12
         assert masses[scores < x - 1e-12].sum() <= q + 1e-12
+
+
+def test_a_huge_score_for_0_by_0_does_not_make_other_scores_equal():
+    metric = bestcut.metrics.Recall(zero_division=-1e18)
+    distribution = bestcut.score_distribution([0.5, 0.5], [1, 0], metric)
+    chances = [distribution.prob_at_least(c) for c in (0.0, 0.5, 0.9, 1.1)]
+    assert chances == [0.75, 0.5, 0.25, 0.0]
+    assert distribution.cdf([0.0, 0.5]).tolist() == [0.5, 0.75]

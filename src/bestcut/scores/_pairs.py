@@ -10,13 +10,20 @@ one draw.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 
-from bestcut._types import BoolArray, FloatArray, IndexArray
+from bestcut._types import FloatArray, IndexArray
 from bestcut.metrics import MORE_AGREEMENT, Metric, never_hurts
-from bestcut.scores._rows import AnyLaw, Rows, aligned, are_equal
-from bestcut.scores._utility import FEW, Atoms, UtilityDistribution, UtilityMixture
+from bestcut.scores._rows import AnyLaw, Rows, aligned
+from bestcut.scores._utility import (
+    FEW,
+    Atoms,
+    UtilityDistribution,
+    UtilityMixture,
+    UtilityOfCounts,
+)
 from bestcut.uncertain import AlignedLaws, DrawnLaw
 
 _MANY = 1 << 23  # pairs that are listed if nothing better can be done
@@ -41,59 +48,43 @@ def distribution_of_score(
     return UtilityMixture(laws)
 
 
-class Pairs(Atoms):
+class Pairs(UtilityOfCounts, Atoms):
     """The utilities of all pairs of counts with their probabilities."""
 
     def __init__(
         self, metric: Metric, tp: AlignedLaws, fn: AlignedLaws, n_pred: int, n: int
     ) -> None:
-        self.metric, self.n_pred, self.n = metric, float(n_pred), float(n)
+        UtilityOfCounts.__init__(self, metric, n_pred, n)
         self.tp, self.fn = in_one_window(tp), in_one_window(fn)
         parts = list(_parts(metric, self.tp, self.fn, n_pred, n))
         values, mass = (np.concatenate(x) for x in zip(*parts, strict=True))
-        super().__init__(values, mass, self.tp.counts.size + self.fn.counts.size)
-
-    def reaching(self, utility: float) -> float:
-        """Return P(U >= utility), of a U that may have been rounded down."""
-        if self.metric.bound is not None:
-            return super().reaching(utility)
-        ends = np.searchsorted(self.values, [utility - self.tolerance, utility])
-        return self.at_least(utility) + self._equal_mass(utility, *ends)
-
-    def exceeding(self, utility: float) -> float:
-        """Return P(U > utility), of a U that may have been rounded up."""
-        if self.metric.bound is not None:
-            return super().exceeding(utility)
-        ends = self._above(utility)
-        return float(self.onward[ends[0]]) - self._equal_mass(utility, *ends)
+        Atoms.__init__(self, values, mass, self.tp.counts.size + self.fn.counts.size)
 
     def exceeding_by_draw(self, utility: float) -> FloatArray:
-        """Return the same in every draw of the probabilities."""
-        first, last = self._above(utility)
+        """Return P(U > utility) in every draw, of a U that may have been rounded up."""
         exceeds = np.zeros(self.values.size)
-        exceeds[self._order[last:]] = 1.0
-        if self.metric.bound is None:
-            equal = self._are_equal(utility, first, last)
-            exceeds[self._order[first:last][~equal]] = 1.0
+        least = utility + self.tolerance if self._alike else utility
+        first = np.searchsorted(self.values, least, side="right")
+        exceeds[self._order[first:]] = 1.0
+        if not self._alike:
+            exceeds[self._order[self._equal_places(utility, above=True)]] = 0.0
         table = exceeds.reshape(self.tp.pmf.shape[0], -1)
         return np.asarray(np.einsum("ab,ab->b", table @ self.fn.pmf, self.tp.pmf))
 
-    def _above(self, utility: float) -> IndexArray:
-        """Return the first place above a utility, and the first surely above it."""
-        ends = [utility, utility + self.tolerance]
-        return np.searchsorted(self.values, ends, side="right")
+    def _equal(self, utility: float, *, above: bool) -> FloatArray:
+        """Return the mass above, or below, that rounding makes equal: of all draws."""
+        places = self._equal_places(utility, above=above)
+        return np.asarray(np.sum(self.onward[places] - self.onward[places + 1]))
 
-    def _equal_mass(self, utility: float, first: int, last: int) -> float:
-        mass = self.onward[first:last] - self.onward[first + 1 : last + 1]
-        return float(np.sum(mass[self._are_equal(utility, first, last)]))
-
-    def _are_equal(self, utility: float, first: int, last: int) -> BoolArray:
-        """Return which of some places rounding makes equal to a utility."""
+    def _equal_places(self, utility: float, *, above: bool) -> IndexArray:
+        """Return which utilities above, or below, rounding makes equal to one."""
+        ends = self._rounded(utility, above=above)
+        side: Literal["left", "right"] = "right" if above else "left"
+        first, last = np.searchsorted(self.values, ends, side=side)
         i, j = np.divmod(self._order[first:last], self.fn.counts.size)
-        a, b = self.tp.counts[i], self.fn.counts[j]
-        cells = a, self.n_pred - a, b, self.n - self.n_pred - b
-        found = self.values[first:last]
-        return are_equal(self.metric, cells, found, utility, self.tolerance)
+        found, tp, fn = self.values[first:last], self.tp.counts[i], self.fn.counts[j]
+        equal = self._are_equal(found, tp, fn, utility)
+        return np.asarray(first + np.flatnonzero(equal))
 
 
 def in_one_window(laws: AlignedLaws) -> DrawnLaw:

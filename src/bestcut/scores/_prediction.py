@@ -125,12 +125,12 @@ class Prediction(Lean):
         """The laws of TP and of FN, each in one window for all draws."""
         return in_one_window(self.laws[0]), in_one_window(self.laws[1])
 
-    @property
+    @cached_property
     def tp(self) -> Law:
         """The distribution of the positives that are caught, over all draws."""
         return _over_draws(self.laws[0])
 
-    @property
+    @cached_property
     def fn(self) -> Law:
         """The distribution of the positives that are missed, over all draws."""
         return _over_draws(self.laws[1])

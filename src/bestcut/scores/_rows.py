@@ -15,8 +15,8 @@ import numpy as np
 
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
 from bestcut.counts import Law
-from bestcut.metrics import Metric, rounding_at
-from bestcut.scores._utility import UtilityDistribution, probability_error
+from bestcut.metrics import Metric
+from bestcut.scores._utility import UtilityOfCounts, probability_error
 from bestcut.uncertain import AlignedLaws, DrawnLaw
 
 AnyLaw: TypeAlias = Law | DrawnLaw | AlignedLaws
@@ -36,21 +36,6 @@ def aligned(law: AnyLaw) -> AlignedLaws:
     if isinstance(law, Law):
         return AlignedLaws(np.array([law.start]), law.pmf[None])
     return law if isinstance(law, AlignedLaws) else AlignedLaws.of(law)
-
-
-def are_equal(
-    metric: Metric,
-    cells: tuple[FloatArray, ...],
-    found: FloatArray,
-    utility: float,
-    tolerance: float,
-) -> BoolArray:
-    """Return which utilities of some cells rounding makes equal to one.
-
-    The utility may come from a formula of its own, with terms of about 1.
-    """
-    rounding = np.maximum(rounding_at(metric, *cells), min(16 * EPS, tolerance))
-    return np.asarray(np.abs(found - utility) <= rounding)
 
 
 def first_that_holds(
@@ -118,7 +103,7 @@ class _KnownTails(_Tails):
         return self.fn.pmf @ self._tails.take(first)
 
 
-class Rows(UtilityDistribution):
+class Rows(UtilityOfCounts):
     """A utility that is nondecreasing in TP for each FN: these are the rows.
 
     Parameters
@@ -134,7 +119,7 @@ class Rows(UtilityDistribution):
     def __init__(
         self, metric: Metric, tp: AnyLaw, fn: AnyLaw, n_pred: int, n: int
     ) -> None:
-        self.metric, self.n_pred, self.n = metric, float(n_pred), float(n)
+        super().__init__(metric, n_pred, n)
         tp, fn = aligned(tp), aligned(fn)
         self.count, self.fn = (  # of all draws
             int(x.start.min()) + np.arange(x.width, dtype=np.float64) for x in (tp, fn)
@@ -149,16 +134,9 @@ class Rows(UtilityDistribution):
     def _utility(
         self, index: IndexArray, rows: IndexArray | slice = slice(None)
     ) -> FloatArray:
-        score = self.metric.score_cells(*self._cells(index, rows))
+        score = self.metric.score_cells(*self._cells(self.count[index], self.fn[rows]))
         score = np.broadcast_to(score, index.shape)
         return score if self.metric.greater_is_better else -score
-
-    def _cells(
-        self, index: IndexArray, rows: IndexArray | slice
-    ) -> tuple[FloatArray, ...]:
-        """Return TP, FP, FN and TN."""
-        a, b = self.count[index], self.fn[rows]
-        return a, self.n_pred - a, b, self.n - self.n_pred - b
 
     def _first(
         self,
@@ -210,38 +188,27 @@ class Rows(UtilityDistribution):
         """Return P(U > utility)."""
         return float(self._tails.beyond(self._first(utility, above=True)).mean())
 
-    def reaching(self, utility: float) -> float:
-        """Return P(U >= utility), of a U that may have been rounded down."""
-        if self.metric.bound is not None:
-            return super().reaching(utility)
-        start = self._first(utility - self.tolerance, above=False)
-        stop = self._first(utility, above=False, low=start)
-        mass = self._tails.beyond(stop) + self._equal(utility, start, stop)
-        return float(mass.mean())
-
-    def exceeding(self, utility: float) -> float:
-        """Return P(U > utility), of a U that may have been rounded up."""
-        return float(self.exceeding_by_draw(utility).mean())
-
     def exceeding_by_draw(self, utility: float) -> FloatArray:
-        """Return the same in every draw of the probabilities."""
-        beyond = utility + self.tolerance
-        if self.metric.bound is not None:
-            return self._tails.beyond(self._first(beyond, above=True))
-        start = self._first(utility, above=True)
-        stop = self._first(beyond, above=True, low=start)
-        return self._tails.beyond(start) - self._equal(utility, start, stop)
+        """Return P(U > utility) in every draw, of a U that may have been rounded up."""
+        if self._alike:
+            first = self._first(utility + self.tolerance, above=True)
+            return self._tails.beyond(first)
+        above = self._tails.beyond(self._first(utility, above=True))
+        return above - self._equal(utility, above=True)
 
-    def _equal(self, utility: float, start: IndexArray, stop: IndexArray) -> FloatArray:
-        """Return the mass of the pairs that rounding makes equal, in each draw.
+    def _equal(self, utility: float, *, above: bool) -> FloatArray:
+        """Return the mass above, or below, that rounding makes equal, in each draw.
 
         Of very many pairs none is: those that are equal are few in a row.
         """
+        low, high = self._rounded(utility, above=above)
+        start = self._first(low, above=above)
+        stop = self._first(high, above=above, low=start)
         rows, index = _pairs_between(start, stop)
         if rows.size > _EVALUATIONS:
             return np.zeros(1)
-        found, cells = self._utility(index, rows), self._cells(index, rows)
-        equal = are_equal(self.metric, cells, found, utility, self.tolerance)
+        found, tp, fn = self._utility(index, rows), self.count[index], self.fn[rows]
+        equal = self._are_equal(found, tp, fn, utility)
         return np.asarray(self._tails.between(rows[equal], index[equal]).sum(axis=1))
 
     def quantile(self, q: float) -> float:

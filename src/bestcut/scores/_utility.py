@@ -12,10 +12,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bestcut._types import EPS, FloatArray
+from bestcut._types import EPS, BoolArray, FloatArray
 from bestcut.counts import NEGLIGIBLE
+from bestcut.metrics import Metric, rounding_at
 
 FEW = 1 << 17  # utilities that are always listed
+_LARGE = 64.0  # a score beside which others, of about 1, round by far less
 
 
 class UtilityDistribution(ABC):
@@ -120,6 +122,55 @@ class Atoms(UtilityDistribution):
         """Return where ascending sums reach q; rounded ones may reach 1 too soon."""
         first = np.searchsorted(sums, q - self.probability_error) if q < 1.0 else np.inf
         return int(min(first, sums.size - 1))
+
+
+class UtilityOfCounts(UtilityDistribution):
+    """The distribution of a metric's utility, from the laws of TP and FN.
+
+    Where some score may be very large, `tolerance` is far too much for the others: what
+    rounding makes equal to a utility is looked for pair by pair.
+    """
+
+    def __init__(self, metric: Metric, n_pred: int, n: int) -> None:
+        self.metric, self.n_pred, self.n = metric, float(n_pred), float(n)
+        self._alike = metric.bound is not None and metric.bound <= _LARGE
+
+    def _cells(self, tp: FloatArray, fn: FloatArray) -> tuple[FloatArray, ...]:
+        """Return TP, FP, FN and TN."""
+        return tp, self.n_pred - tp, fn, self.n - self.n_pred - fn
+
+    def reaching(self, utility: float) -> float:
+        """Return P(U >= utility), of a U that may have been rounded down."""
+        if self._alike:
+            return super().reaching(utility)
+        return self.at_least(utility) + float(self._equal(utility, above=False).mean())
+
+    def exceeding(self, utility: float) -> float:
+        """Return P(U > utility), of a U that may have been rounded up."""
+        if self._alike:
+            return super().exceeding(utility)
+        return self.above(utility) - float(self._equal(utility, above=True).mean())
+
+    @abstractmethod
+    def _equal(self, utility: float, *, above: bool) -> FloatArray:
+        """Return the mass above, or below, that rounding makes equal: of all draws."""
+
+    def _rounded(self, utility: float, *, above: bool) -> tuple[float, float]:
+        """Return the range above, or below, of what may be rounded to a utility."""
+        if above:
+            return utility, utility + self.tolerance
+        return utility - self.tolerance, utility
+
+    def _are_equal(
+        self, found: FloatArray, tp: FloatArray, fn: FloatArray, utility: float
+    ) -> BoolArray:
+        """Return which utilities of pairs of counts rounding makes equal to one.
+
+        That one may come from a formula of its own, with terms of about 1.
+        """
+        rounding = rounding_at(self.metric, *self._cells(tp, fn))
+        rounding = np.maximum(rounding, min(16 * EPS, self.tolerance))
+        return np.asarray(np.abs(found - utility) <= rounding)
 
 
 class UtilityMixture(UtilityDistribution):
