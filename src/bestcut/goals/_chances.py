@@ -24,7 +24,6 @@ from bestcut.goals._goals import Question
 from bestcut.metrics import Metric
 from bestcut.scores import (
     UtilityDistribution,
-    first_that_holds,
     probability_error,
 )
 from bestcut.search import extreme_utility
@@ -73,9 +72,9 @@ class Window(NamedTuple):
         """Return those of counts between two, but for a chance `rare` at either end."""
         start, stop = least.start, most.start + most.pmf.shape[1]
         if rare > 0.0:
-            start = start + np.sum(np.cumsum(least.pmf, axis=1) <= rare, axis=1)
-            beyond = np.cumsum(most.pmf[:, ::-1], axis=1) <= rare
-            stop = stop - np.sum(beyond, axis=1)
+            start = start + np.argmax(least.pmf > rare / least.pmf.shape[1], axis=1)
+            likely = most.pmf[:, ::-1] > rare / most.pmf.shape[1]
+            stop = stop - np.argmax(likely, axis=1)
         return cls(start, np.maximum(stop, start + 1))
 
     @property
@@ -186,6 +185,7 @@ class Chances:
         chance = self.asked.probability
         rare = max(share * min(chance, 1.0 - chance), 0.0) / 4
         windows = laws.windows(rare)
+        self._beyond = self._first_beyond(*windows)
         sure, near = self._sorted_out(*windows)
         self.surplus, self._sure = 4 * rare, int(np.count_nonzero(sure))
         self._n_draws, self._any_near = sure.size, near.size > 0
@@ -204,11 +204,23 @@ class Chances:
     def _reaches(self, tp: Any, fn: Any, n_pred: Any) -> BoolArray:
         """Return which counts reach the utility.
 
-        More positives than predicted ones may be anything, as far as upper bounds go,
-        and more misses than predicted negatives, as far as lower bounds go.
+        Of extremes only, there may be more positives than predicted ones, which reach
+        it from `_beyond` on, and more misses than predicted negatives: these do not,
+        as far as lower bounds go.
         """
         reached = self.asked.is_reached(self._utility(tp, fn, n_pred))
-        return (reached & (fn <= self._n - n_pred)) | (tp > n_pred)
+        reached &= (tp <= n_pred) & (fn <= self._n - n_pred)
+        return reached | ((tp > n_pred) & (tp >= self._beyond))
+
+    def _first_beyond(self, tp: Window, fn: Window) -> int:
+        """Return the first TP that may reach the utility if all of `low` are positive.
+
+        With fewest misses: with more it is no better. More TP may be worse then, but
+        are taken to be as good.
+        """
+        many = np.arange(self._ends[0], max(int(tp.stop.max()), self._ends[0] + 1))
+        reached = self.asked.is_reached(self._utility(many, fn.start.min(), many))
+        return int(many[np.argmax(reached)]) if reached.any() else self._n + 1
 
     def _sorted_out(self, tp: Window, fn: Window) -> tuple[BoolArray, IndexArray]:
         """Return the draws in which all cuts are sure to reach, and the doubtful."""
@@ -246,8 +258,7 @@ class Chances:
         """Return the smallest TP that reaches the utility, for cuts and each FN.
 
         First of the first cut and the last, at some FN and at those between, and then
-        of the cuts between.
-        """
+        of the cuts between.        """
         tp, fn = self._tp.counts, self._fn.counts
         last, every = n_pred.size - 1, np.arange(fn.size)
         ends = np.unique([0, last])
@@ -275,12 +286,24 @@ class Chances:
         tp, rows = low.copy(), max(_EVALUATIONS // fn.size, 1)
         for i in range(0, n_pred.size, rows):
             here = slice(i, i + rows)
-            open_ = low[here] < high[here]
-            row, column = np.nonzero(open_)
-            k, missed = n_pred[here][row], fn[column]
-            tp[here][open_] = first_that_holds(
-                low[here][open_],
-                high[here][open_],
-                lambda x, k=k, missed=missed: self._reaches(x, missed, k),
-            )
+            row, column = np.nonzero(low[here] < high[here])
+            first, last = low[here][row, column], high[here][row, column]
+            k, n = n_pred[here][row], self._n
+            missed = np.minimum(fn[column], n - k)
+            tn = n - k - missed
+            while np.any(first < last):
+                middle = (first + last) >> 1
+                caught = np.minimum(middle, k)
+                score = self._metric.score_cells(caught, k - caught, missed, tn)
+                reached = self.asked.is_reached(self._metric.sign * score)
+                last = np.where(reached, middle, last)
+                first = np.where(reached, first, np.minimum(middle + 1, last))
+            tp[here][row, column] = first
+        # What is not possible is as `_reaches` says, which keeps the order.
+        k, many = n_pred[:, None], np.max(high, initial=0)
+        if n_pred.size and many > k[0, 0]:
+            beyond = np.maximum(k + 1, self._beyond).astype(np.intp)
+            tp = np.where(tp > k, beyond, tp)
+        if n_pred.size and fn[-1] > self._n - k[-1, 0]:
+            tp = np.where(fn > self._n - k, self._n + 1, tp)
         return tp

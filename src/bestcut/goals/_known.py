@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
+
 import numpy as np
 
 from bestcut._types import FloatArray
@@ -9,6 +11,8 @@ from bestcut.counts import NOTHING, Law, convolved, law_of
 from bestcut.metrics import Metric
 from bestcut.scores import Prediction, UtilityDistribution
 from bestcut.uncertain import AlignedLaws
+
+_PARTS = 16  # whose laws all others grow from
 
 
 class KnownCuts:
@@ -24,7 +28,12 @@ class KnownCuts:
 
     def __init__(self, eta: FloatArray, metric: Metric) -> None:
         self.eta, self.metric, self.n = eta, metric, eta.size
-        self._above, self._below = {0: NOTHING}, {self.n: NOTHING}
+        edges = np.linspace(0, self.n, _PARTS + 1).astype(np.intp).tolist()
+        within = [law_of(eta[i:j]) for i, j in pairwise(edges)]
+        above = accumulate(within, convolved, initial=NOTHING)
+        below = accumulate(within[::-1], convolved, initial=NOTHING)
+        self._above = dict(zip(edges, above, strict=True))
+        self._below = dict(zip(edges[::-1], below, strict=True))
 
     def laws(self, cut: int) -> tuple[AlignedLaws, AlignedLaws]:
         """Return the laws of the positives above a cut and below it.

@@ -27,10 +27,10 @@ from bestcut.goals._known import KnownCuts
 from bestcut.goals._listed import ListedChances
 from bestcut.metrics import Metric, agreement_never_hurts
 
-_FIRST, _SPLIT = 16, 4  # parts of all cuts, and of a range that is divided
-_GROUPS = (16, 4)  # cuts that are bounded together before single ones
-_LONG = 256  # cuts of a short range, if their laws take no more than ...
-_TABLE = 1 << 21  # ... so many numbers
+_FIRST, _SPLIT = 16, 2
+_GROUPS = (64, 16, 4)  # cuts that are bounded together before single ones
+_LONG = 512  # cuts of a short range, if their laws take no more than ...
+_TABLE = 1 << 23  # ... so many numbers
 # Bounds may leave out counts that are less probable than this, of what is asked.
 _RARE = 1e-6
 
@@ -198,7 +198,7 @@ def cuts_that_reach(
 def short_range(cuts: Cuts, cut: int) -> int:
     """Return how many cuts are looked at side by side, with laws as at a cut."""
     size = sum(law.pmf.size for law in cuts.laws(cut))
-    return int(np.clip(_TABLE // size, _GROUPS[0], _LONG))
+    return int(np.clip(_TABLE // size, _GROUPS[1], _LONG))
 
 
 def parts(low: int, high: int, count: int, short: int) -> list[tuple[int, int]]:

@@ -5,6 +5,8 @@ The search is that of `bestcut.goals`; here are the laws that it asks for.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from bestcut._types import BoolArray, FloatArray
@@ -14,14 +16,17 @@ from bestcut.mixtures._cuts import MixtureCuts
 from bestcut.scores import UtilityDistribution
 from bestcut.uncertain import AlignedLaws
 
+_KEPT = 8  # cuts whose laws are kept
+
 
 class _DrawnCuts:
     """The cuts of draws that are ranked, for one metric, as a search for goals asks."""
 
     def __init__(self, cuts: MixtureCuts) -> None:
         self._cuts, self.metric, self.n = cuts, cuts.metric, cuts.n
+        self.laws = lru_cache(_KEPT)(self._laws)
 
-    def laws(self, cut: int) -> tuple[AlignedLaws, AlignedLaws]:
+    def _laws(self, cut: int) -> tuple[AlignedLaws, AlignedLaws]:
         """Return the laws of the positives above a cut and below it, in all draws."""
         self._cuts.ranked.look(np.array([cut]))
         return self._law(cut, below=False), self._law(cut, below=True)
