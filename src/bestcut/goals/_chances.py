@@ -82,7 +82,7 @@ class Window(NamedTuple):
         """How many counts the widest has."""
         return int(np.max(self.stop - self.start))
 
-    def only(self, draws: IndexArray | slice) -> Window:
+    def only(self, draws: IndexArray) -> Window:
         """Return those of some draws."""
         return Window(self.start[draws], self.stop[draws])
 
@@ -96,7 +96,7 @@ class Table(NamedTuple):
     @classmethod
     def running(cls, law: AlignedLaws, p: FloatArray, window: Window) -> Table:
         """Return the laws after 0, 1, ... instances more, as far as a window goes."""
-        pmf = np.zeros((p.shape[0] + 1, window.start.size, window.width))
+        pmf = np.empty((p.shape[0] + 1, window.start.size, window.width))
         index = (window.start - law.start)[:, None] + np.arange(window.width)
         inside = index < law.pmf.shape[1]
         index = np.minimum(index, law.pmf.shape[1] - 1)
@@ -117,8 +117,8 @@ class LawsBetween:
 
     Attributes
     ----------
-    size : int
-        How many counts the widest of them have, of both kinds.
+    size, n_draws : int
+        How many counts the widest of them have, of both kinds; how many draws.
     """
 
     def __init__(self, cuts: Cuts, first: int, last: int) -> None:
@@ -126,15 +126,14 @@ class LawsBetween:
         self._most, self._fewer = cuts.laws(last)
         self._p = cuts.rows(first, last)
         self.size = self._most.pmf.shape[1] + self._more.pmf.shape[1]
+        self.n_draws = self._p.shape[1]
 
     def windows(self, rare: float = 0.0) -> tuple[Window, Window]:
         """Return the counts that matter of all these cuts: TP, and FN."""
         tp = Window.of(self._fewest, self._most, rare)
         return tp, Window.of(self._fewer, self._more, rare)
 
-    def tables(
-        self, tp: Window, fn: Window, draws: IndexArray | slice = slice(None)
-    ) -> tuple[Table, Table]:
+    def tables(self, tp: Window, fn: Window, draws: IndexArray) -> tuple[Table, Table]:
         """Return the laws of TP and of FN in windows, in some draws."""
         p, few = self._p[:, draws], (self._fewest.only(draws), self._fewer.only(draws))
         backwards = Table.running(few[1], p[::-1], fn.only(draws))
@@ -155,7 +154,7 @@ class Chances:
         What to ask, by how much utilities and probabilities round.
     share : float
         Counts may be left out that are less probable than this share of what is asked,
-        or of its complement: chances are then above what they are by no more.
+        or of its complement: chances are then too large by no more than twice that.
     at : int, optional
         Take the laws of both counts at this cut, for the extremes of them all.
 
@@ -164,7 +163,7 @@ class Chances:
     asked : Question
         What is asked.
     surplus : float
-        How much larger chances may be than they are.
+        By how much chances were made larger, so that none is too small.
     """
 
     def __init__(
@@ -210,7 +209,8 @@ class Chances:
         """
         reached = self.asked.is_reached(self._utility(tp, fn, n_pred))
         reached &= (tp <= n_pred) & (fn <= self._n - n_pred)
-        return reached | ((tp > n_pred) & (tp >= self._beyond))
+        beyond: BoolArray = (tp > n_pred) & (tp >= self._beyond)
+        return reached | beyond
 
     def _first_beyond(self, tp: Window, fn: Window) -> int:
         """Return the first TP that may reach the utility if all of `low` are positive.
@@ -258,7 +258,8 @@ class Chances:
         """Return the smallest TP that reaches the utility, for cuts and each FN.
 
         First of the first cut and the last, at some FN and at those between, and then
-        of the cuts between.        """
+        of the cuts between.
+        """
         tp, fn = self._tp.counts, self._fn.counts
         last, every = n_pred.size - 1, np.arange(fn.size)
         ends = np.unique([0, last])

@@ -83,12 +83,12 @@ class DistributionGoal(Goal):
 
     @abstractmethod
     def question(
-        self, value: float, metric: AnyMetric, tolerance: float, probability_error: float
+        self, value: float, metric: AnyMetric, tolerance: float, error: float
     ) -> Question:
         """Return what to ask of a distribution whose number may exceed `value`.
 
         It does, by more than rounding, exactly if the answer is yes. `tolerance` and
-        `probability_error` are those of the distribution.
+        `error` are by how much its utilities and its probabilities round.
         """
 
     @abstractmethod
@@ -173,11 +173,11 @@ class ProbAtLeast(DistributionGoal):
         return min(utility.reaching(wanted), 1.0)
 
     def question(
-        self, value: float, metric: AnyMetric, tolerance: float, probability_error: float
+        self, value: float, metric: AnyMetric, tolerance: float, error: float
     ) -> Question:
         """Return what to ask of a distribution whose probability may exceed `value`."""
         wanted = metric.sign * float(self.score)
-        return Question(wanted - tolerance, False, value * (1.0 + probability_error))
+        return Question(wanted - tolerance, False, value * (1.0 + error))
 
     def gap(self, value: float, tolerance: float, probability_error: float) -> float:
         """Return by how much the probability may exceed `value`: a relative error."""
@@ -236,10 +236,10 @@ class Quantile(DistributionGoal):
         return utility.quantile(float(self.q))
 
     def question(
-        self, value: float, metric: AnyMetric, tolerance: float, probability_error: float
+        self, value: float, metric: AnyMetric, tolerance: float, error: float
     ) -> Question:
         """Return what to ask of a distribution whose quantile may exceed `value`."""
-        allowed = 1.0 - float(self.q) + probability_error
+        allowed = 1.0 - float(self.q) + error
         return Question(value + tolerance, True, allowed)
 
     def gap(self, value: float, tolerance: float, probability_error: float) -> float:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
+from bestcut._types import EPS, FloatArray, IndexArray
 from bestcut.counts import Law
 from bestcut.goals._chances import Ask, Cuts, LawsBetween
 from bestcut.goals._goals import Question
@@ -78,7 +78,7 @@ class ListedChances:
         """Return by how much chances are above what is asked, or 0."""
         low, high = int(cuts[0]), int(cuts[-1]) + 1
         laws = LawsBetween(self._cuts, low, min(high, self._n))
-        tables = laws.tables(*laws.windows())
+        tables = laws.tables(*laws.windows(), np.arange(laws.n_draws))
         excess = np.zeros(cuts.size)
         for i, cut in enumerate(cuts.tolist()):
             tp, fn = (

@@ -29,7 +29,7 @@ from bestcut.metrics import Metric, agreement_never_hurts
 
 _FIRST, _SPLIT = 16, 2
 _GROUPS = (64, 16, 4)  # cuts that are bounded together before single ones
-_LONG = 512  # cuts of a short range, if their laws take no more than ...
+_SHORTEST, _LONGEST = 24, 512  # cuts of a short range, if their laws take about ...
 _TABLE = 1 << 23  # ... so many numbers
 # Bounds may leave out counts that are less probable than this, of what is asked.
 _RARE = 1e-6
@@ -198,7 +198,7 @@ def cuts_that_reach(
 def short_range(cuts: Cuts, cut: int) -> int:
     """Return how many cuts are looked at side by side, with laws as at a cut."""
     size = sum(law.pmf.size for law in cuts.laws(cut))
-    return int(np.clip(_TABLE // size, _GROUPS[1], _LONG))
+    return int(np.clip(_TABLE // size, _SHORTEST, _LONGEST))
 
 
 def parts(low: int, high: int, count: int, short: int) -> list[tuple[int, int]]:
@@ -219,7 +219,8 @@ def excess_of_range(
     at, n_pred = (low, high - 1) if least else (min(high, cuts.n), low)
     chances = Chances(cuts, low, high, ask, _RARE, at=at)
     chance = float(chances.of(np.zeros(1, dtype=np.intp), np.array([n_pred]))[0])
-    return chance - chances.asked.probability - (chances.surplus if least else 0.0)
+    # As much too large as too small may be what rare counts change.
+    return chance - chances.asked.probability - (2 * chances.surplus if least else 0.0)
 
 
 def looks_at(cuts: Cuts) -> list[Look]:

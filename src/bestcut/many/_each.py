@@ -551,9 +551,7 @@ def _decide(
         advance(block.which.size)
 
     together = task.is_of_means or rows.sizes.max(initial=0) <= FEW
-    blocks = (
-        blocks_of(rows, task.metric, task.floors) if together else one_by_one(rows)
-    )
+    blocks = blocks_of(rows, task.metric, task.floors) if together else one_by_one(rows)
     with workers.watched(rows.sizes.size) as advance:
         workers.map(decide_block, blocks)
     _refuse_unmet(rows, task, limits, solved, called)

@@ -28,15 +28,14 @@ class _DrawnCuts:
 
     def _laws(self, cut: int) -> tuple[AlignedLaws, AlignedLaws]:
         """Return the laws of the positives above a cut and below it, in all draws."""
-        self._cuts.ranked.look(np.array([cut]))
         return self._law(cut, below=False), self._law(cut, below=True)
 
     def _law(self, cut: int, *, below: bool) -> AlignedLaws:
-        ranked = self._cuts.ranked
-        if ranked.sums[cut][below][1].min() >= LEAST_VARIANCE:
-            return ranked.side(cut, below=below).laws
+        side = self._cuts.ranked.side(cut, below=below)
+        if side.variance.min(initial=np.inf) >= LEAST_VARIANCE:
+            return side.laws
         # They grow from those of the nearest cut that is known.
-        return AlignedLaws.of(ranked.law(cut, below=below))
+        return AlignedLaws.of(self._cuts.ranked.law(cut, below=below))
 
     def rows(self, first: int, last: int) -> FloatArray:
         """Return the probabilities of some instances: a row for each."""

@@ -8,6 +8,7 @@ depends on a metric.
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -64,11 +65,12 @@ class RankedDraws:
 
     def look(self, cuts: IndexArray) -> None:
         """Note the sums above and below some cuts."""
-        known = np.array(sorted(self.sums))
+        known = sorted(self.sums)
         new = np.setdiff1d(cuts, known)
-        after = np.searchsorted(known, new)
-        for at in np.unique(after).tolist():
-            (a, b), inside = known[at - 1 : at + 1].tolist(), new[after == at]
+        for a, b in pairwise(known):
+            inside = new[(a < new) & (new < b)]
+            if not inside.size:
+                continue
             edges = np.concatenate([[a], inside, [b]])
             sums = self.draws.part_sums(edges)
             above = self.sums[a][0][:, None] + np.cumsum(sums, axis=1)
