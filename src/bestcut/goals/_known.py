@@ -9,7 +9,7 @@ import numpy as np
 from bestcut._types import FloatArray
 from bestcut.counts import NOTHING, Law, convolved, law_of
 from bestcut.metrics import Metric
-from bestcut.scores import Prediction, UtilityDistribution
+from bestcut.scores import UtilityDistribution, distribution_of_score
 from bestcut.uncertain import AlignedLaws
 
 _PARTS = 16  # whose laws all others grow from
@@ -36,17 +36,9 @@ class KnownCuts:
         self._below = dict(zip(edges[::-1], below, strict=True))
 
     def laws(self, cut: int) -> tuple[AlignedLaws, AlignedLaws]:
-        """Return the laws of the positives above a cut and below it.
-
-        They grow from those of the nearest cut that is known.
-        """
-        if cut not in self._above:
-            near = max(c for c in self._above if c <= cut)
-            self._above[cut] = convolved(self._above[near], law_of(self.eta[near:cut]))
-        if cut not in self._below:
-            near = min(c for c in self._below if c >= cut)
-            self._below[cut] = convolved(self._below[near], law_of(self.eta[cut:near]))
-        return _one_draw(self._above[cut]), _one_draw(self._below[cut])
+        """Return the laws of the positives above a cut and below it."""
+        above, below = self._grown(cut)
+        return _one_draw(above), _one_draw(below)
 
     def rows(self, first: int, last: int) -> FloatArray:
         """Return the probabilities of some instances: a row for each."""
@@ -54,7 +46,17 @@ class KnownCuts:
 
     def utility(self, cut: int) -> UtilityDistribution:
         """Return the distribution of the utility of a cut."""
-        return Prediction.of_cut(self.eta, cut).utility(self.metric)
+        return distribution_of_score(self.metric, *self._grown(cut), cut, self.n)
+
+    def _grown(self, cut: int) -> tuple[Law, Law]:
+        """Return laws that grow from those of the nearest cuts that are known."""
+        if cut not in self._above:
+            first = max(c for c in self._above if c < cut)
+            last = min(c for c in self._above if c > cut)
+            above, below = law_of(self.eta[first:cut]), law_of(self.eta[cut:last])
+            self._above[cut] = convolved(self._above[first], above)
+            self._below[cut] = convolved(below, self._below[last])
+        return self._above[cut], self._below[cut]
 
 
 def _one_draw(law: Law) -> AlignedLaws:

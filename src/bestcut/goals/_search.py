@@ -166,11 +166,12 @@ def cuts_that_reach(
         return Question(wanted, False, probability + error)
 
     def look_at(left: IndexArray, looks: list[Look]) -> None:
-        for look in looks:
-            left, _ = look(maybe, left)
-        sure, _ = looks[-1](surely, left)
-        reached[sure] = True
-        for cut in np.setdiff1d(left, sure).tolist():
+        for look, room in zip(looks, (2 * _RARE, 0.0), strict=False):
+            likely, excess = look(surely, left)
+            sure = likely[excess > room]
+            reached[sure] = True
+            left, _ = look(maybe, np.setdiff1d(left, sure))
+        for cut in left.tolist():
             law = cuts.utility(cut)
             enough = probability - law.probability_error
             reached[cut] = law.reaching(wanted) >= enough
