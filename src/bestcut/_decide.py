@@ -15,6 +15,7 @@ from bestcut import _errors as errors, _extras as extras
 from bestcut._caches import Lean
 from bestcut._decided import Decided
 from bestcut._errors import InfeasibleError
+from bestcut._guesses import hinted
 from bestcut._results import bounds_in_words, number
 from bestcut._tables import check_order, frame_of, library_of, like
 from bestcut._thresholds import NOWHERE, Threshold, halfway, threshold_of
@@ -696,6 +697,7 @@ def decide(
     max_positives: int | None = ...,
     solver: SolverName = ...,
 ) -> Decision: ...
+@hinted
 def decide(
     y_proba: Any,
     metric: str | AnyMetric = "f1",
@@ -886,7 +888,7 @@ def _tell_if_unproved(gap: float, metric: Metric) -> None:
         f"metric {metric.name!r}, and `gap` is infinite. Write the metric with "
         "functions that can be followed (docs/how-to/add-a-metric.md), or leave out "
         "smooth=True, which takes longer.",
-        stacklevel=3,
+        stacklevel=4,
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors, _extras as extras
+from bestcut._guesses import hinted
 from bestcut._results import Result
 from bestcut._tables import check_order, column_names, rows_like
 from bestcut._types import EPS, CountArray, FloatArray, IndexArray
@@ -280,6 +281,7 @@ class MulticlassDecision(Result):
         )
 
 
+@hinted
 def decide(
     y_proba: Any,
     metric: str | Metric = "f1",

@@ -95,7 +95,7 @@ def _doubted(metric: Metric) -> Metric:
     warnings.warn(
         f"metric {metric.name!r} is not as smooth as promised; every count is looked "
         "at instead, which takes longer. Leave out smooth=True.",
-        stacklevel=4,
+        stacklevel=5,
     )
     return replace(metric, smooth=False)  # type: ignore[type-var]
 
