@@ -109,6 +109,9 @@ class InfeasibleError(ValueError):
     unmet, count : int
         How many problems have no such prediction, and how many there are.
 
+        .. versionadded:: 0.3
+            `refusal`, `unmet` and `count`.
+
     See Also
     --------
     bestcut.decide : Raises this error if nothing satisfies `at_least`.

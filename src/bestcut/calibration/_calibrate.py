@@ -335,6 +335,8 @@ class Calibration:
     def to_dict(self) -> dict[str, Any]:
         """Return the calibration as plain Python, for JSON.
 
+        .. versionadded:: 0.3
+
         Returns
         -------
         dict

@@ -150,6 +150,8 @@ class MulticlassDecision(Result):
         metric : str or Metric, optional
             Another metric than the one the classes were chosen for.
 
+            .. versionadded:: 0.3
+
         Returns
         -------
         ScoreDistribution
@@ -418,6 +420,8 @@ def expected_score(
         The metric of each class against the rest.
     average : {"macro", "micro"}, default="macro"
         The mean over classes, or one score for all rows and classes together.
+
+        .. versionadded:: 0.3
     classes : array-like of shape (classes,), optional
         The names of the classes, as for `decide`.
     weights : array-like of shape (classes,), optional
@@ -476,6 +480,8 @@ def score_distribution(
         The metric of each class against the rest.
     average : {"macro", "micro"}, default="macro"
         The mean over classes, or one score for all rows and classes together.
+
+        .. versionadded:: 0.3
     classes : array-like of shape (classes,), optional
         The names of the classes, as for `decide`.
     weights : array-like of shape (classes,), optional

@@ -201,6 +201,8 @@ class ScoreDistribution(Plain, Lean):
     def var(self) -> float:
         """Return the variance of the score.
 
+        .. versionadded:: 0.3
+
         Returns
         -------
         float
@@ -211,6 +213,8 @@ class ScoreDistribution(Plain, Lean):
     def median(self) -> float:
         """Return the median of the score.
 
+        .. versionadded:: 0.3
+
         Returns
         -------
         float
@@ -220,6 +224,8 @@ class ScoreDistribution(Plain, Lean):
 
     def cdf(self, x: Any) -> Any:
         """Return the probability of a score of at most x.
+
+        .. versionadded:: 0.3
 
         Parameters
         ----------
@@ -248,6 +254,8 @@ class ScoreDistribution(Plain, Lean):
 
     def sf(self, x: Any) -> Any:
         """Return the probability of a score above x, which is ``1 - cdf(x)``.
+
+        .. versionadded:: 0.3
 
         `prob_at_least` counts a score of x, too, and is what a goal or a condition
         asks for: with a loss, it is the probability of at most x.
@@ -330,6 +338,8 @@ class ScoreDistribution(Plain, Lean):
         """Return the smallest score that is not exceeded with probability q.
 
         This is the quantile, the inverse of `cdf`.
+
+        .. versionadded:: 0.3
 
         Parameters
         ----------
