@@ -28,6 +28,7 @@ LAYERS = [
     "_writing",
     "_progress",
     "metrics",
+    "_guesses",
     "_results",
     "counts",
     "uncertain",

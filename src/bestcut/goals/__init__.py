@@ -28,7 +28,6 @@ from bestcut.goals._goals import (
     Mean,
     ProbAtLeast,
     Quantile,
-    Question as Question,
     check_goal as check_goal,
 )
 from bestcut.goals._search import (

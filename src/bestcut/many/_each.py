@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bestcut import _errors as errors
 from bestcut._errors import InfeasibleError
+from bestcut._guesses import hinted
 from bestcut._progress import Progress
 from bestcut._tables import check_order, library_of, like
 from bestcut._thresholds import halfway
@@ -71,6 +72,7 @@ _TIED = 64 * EPS
 _MEAN = Mean()
 
 
+@hinted
 def decide_each(
     y_proba: Any,
     metric: str | AnyMetric = "f1",
