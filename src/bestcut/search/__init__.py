@@ -14,7 +14,7 @@ from bestcut.search._cuts import RARE, TableCuts
 from bestcut.search._gap import exchange_allowance, gap_in_words, gap_scope, gap_to
 from bestcut.search._search import OpenCells, Search
 from bestcut.search._sorted import best_of_sorted, whole_curve
-from bestcut.search._table import RunTable
+from bestcut.search._table import ListedTable
 
 __all__ = [
     "OUTSIDE",
@@ -23,8 +23,8 @@ __all__ = [
     "BestCut",
     "Bounds",
     "Cells",
+    "ListedTable",
     "OpenCells",
-    "RunTable",
     "Search",
     "TableCuts",
     "best_inside",

@@ -19,7 +19,7 @@ from bestcut.search import (
     RARE,
     Allowed,
     BestCut,
-    RunTable,
+    ListedTable,
     Search,
     TableCuts,
     best_inside,
@@ -309,9 +309,9 @@ class Bracket:
         values, sizes, bins = self._collected(p, counts)
         cuts, search = self._informed(values, sizes, bins)
 
-        def part(first: int, last: int) -> RunTable:
+        def part(first: int, last: int) -> ListedTable:
             here = (bins >= first) & (bins < last)
-            return RunTable(values[here], sizes[here])
+            return ListedTable.counted(values[here], sizes[here])
 
         best = best_inside(cuts, search, self._runs, part)
         assert best is not None  # some cut is allowed, and a candidate or in a run
