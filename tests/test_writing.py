@@ -6,6 +6,8 @@ import signal
 import stat
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -181,3 +183,29 @@ def test_a_link_of_another_user_in_a_shared_folder_is_not_followed(
     shared.chmod(0o755)
     write()  # nobody else can have put it here
     assert sorted(os.listdir(shared)) == ["first.csv", "y.csv"]
+
+
+def test_threads_that_write_at_once_leave_the_umask_alone(tmp_path, monkeypatch):
+    """The umask belongs to the process: a file may become one that all may write."""
+    umask = os.umask
+
+    def slowly(mask):  # as on a busy machine, another thread runs in between
+        before = umask(mask)
+        time.sleep(0.002)
+        return before
+
+    def write(i):
+        with writing(str(tmp_path / f"{i}.csv")) as file:
+            file.write(b"new")
+
+    old = umask(0o027)
+    try:
+        monkeypatch.setattr("os.umask", slowly)
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(write, range(20)))
+        monkeypatch.undo()
+        assert umask(0o027) == 0o027
+    finally:
+        umask(old)
+    modes = {stat.S_IMODE(os.stat(path).st_mode) for path in tmp_path.iterdir()}
+    assert modes == {0o640}

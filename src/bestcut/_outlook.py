@@ -19,7 +19,7 @@ from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
 from bestcut.decision import Decision
 from bestcut.metrics import Metric, RowUtility, Trait
 from bestcut.mixtures import MixtureCuts
-from bestcut.scores import ConfusionDistribution, MixedPrediction, ScoreDistribution
+from bestcut.scores import ConfusionDistribution, Prediction, ScoreDistribution
 from bestcut.uncertain import UncertainProbabilities, ranked_draws_of
 
 _POINTS = 4096  # of all draws together, but at least so many of each:
@@ -92,7 +92,7 @@ class Outlook:
         self.p, self.n_positive, self.level = p, n_positive, level
         self._ranked = ranked_draws_of(p)
         self._ranked.look(n_positive)
-        self._predictions: dict[int, MixedPrediction] = {}
+        self._predictions: dict[int, Prediction] = {}
         sums = [self._ranked.sums[k] for k in n_positive.tolist()]
         # Expected positives, variances and third cumulants: of the instances above
         # and below the cut, at each cut, in each draw.
@@ -128,12 +128,12 @@ class Outlook:
             points.append(np.clip(mean + std * bent, 0.0, size[:, None, None]))
         return points
 
-    def prediction(self, place: int) -> MixedPrediction:
+    def prediction(self, place: int) -> Prediction:
         """Return the prediction of a cut; its laws are kept for other metrics."""
         if place not in self._predictions:
             k = int(self.n_positive[place])
             sides = (self._ranked.side(k, below=below) for below in (False, True))
-            self._predictions[place] = MixedPrediction(*sides)
+            self._predictions[place] = Prediction(*sides)
         return self._predictions[place]
 
     def counts(self, matter: set[int]) -> ExpectedCounts:

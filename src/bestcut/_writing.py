@@ -10,6 +10,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,27 @@ if sys.platform != "win32":  # where an open file cannot be removed: that is a l
     import fcntl
 
 _MOST_LINKS = 40  # one after another; the system follows no more
+#: The file that appeared last, or was about to, and the part that it was made from.
+_last: tuple[Path, os.stat_result] | None = None
+
+
+def has_written() -> bool:
+    """Return whether the last file that was to appear has appeared.
+
+    An interruption may come between that and the next line of Python.
+    """
+    if _last is None:
+        return False
+    target, part = _last
+    with suppress(OSError):
+        return os.path.samestat(os.stat(target), part)
+    return False
+
+
+def forget_written() -> None:
+    """Begin anew: nothing has been written yet."""
+    global _last
+    _last = None
 
 
 @contextmanager
@@ -48,6 +70,7 @@ def _atomic(path: str) -> Iterator[Any]:
     A link is followed, unless a stranger may have put it there. A pipe or a device is
     written to as it is.
     """
+    global _last
     target = Path(os.path.realpath(path))
     try:
         _refuse_links_of_others(path)
@@ -57,11 +80,15 @@ def _atomic(path: str) -> Iterator[Any]:
                 yield file
             return
         _remove_left(target)
-        with _part(target) as (part, file):
+        # Who may not read the old file may not read the part either. Of a new file the
+        # system takes the umask away: to ask for it would change it for all threads.
+        with _part(target, 0o666 if mode is None else 0o600) as (part, file):
             yield file
             file.close()
-            # What a stranger wrote must not run with the rights of this user.
-            part.chmod(_new_mode() if mode is None else mode & 0o777)
+            if mode is not None:
+                # What a stranger wrote must not run with the rights of this user.
+                part.chmod(mode & 0o777)
+            _last = target, os.stat(part)
             os.replace(part, target)
     except OSError as error:
         raise unwritten(path, error) from None
@@ -87,7 +114,7 @@ def _refuse_links_of_others(path: str) -> None:
 
 
 @contextmanager
-def _part(target: Path) -> Iterator[tuple[Path, Any]]:
+def _part(target: Path, mode: int) -> Iterator[tuple[Path, Any]]:
     """Make a temporary file beside a target, and remove it if it is there at the end.
 
     Until then it is locked. If another process takes it for one that was left behind,
@@ -99,7 +126,7 @@ def _part(target: Path) -> Iterator[tuple[Path, Any]]:
         part = target.with_name(f"{_prefix(target)}{secrets.token_hex(8)}.part")
         lock = None
         try:
-            with open(part, "xb", opener=_for_this_user) as file:
+            with open(part, "xb", opener=partial(os.open, mode=mode)) as file:
                 if sys.platform != "win32":
                     lock = os.dup(file.fileno())  # which outlives the file
                 if lock is None or _is_locked(lock):
@@ -157,13 +184,3 @@ def _mode(path: str) -> int | None:
         return os.stat(path).st_mode
     except FileNotFoundError:
         return None
-
-
-def _for_this_user(path: str, flags: int) -> int:
-    return os.open(path, flags, mode=0o600)
-
-
-def _new_mode() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

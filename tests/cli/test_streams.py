@@ -293,17 +293,77 @@ def test_ctrl_c_while_packages_are_loaded_is_one_line(tmp_path, package, stateme
     assert run.stderr == "bestcut: interrupted; no file was written.\n"
 
 
+# Before its first line has run, no command can do anything about Ctrl-C.
+STARTED = """
+import bestcut_command
+print("started", flush=True)
+bestcut_command.main()
+"""
+
+
 def test_ctrl_c_at_any_moment_shows_no_traceback(place):
-    line = [*COMMAND, "decide", "x.csv", "--proba", "p", "-o", "y.csv"]
+    line = ["decide", "x.csv", "--proba", "p", "-o", "y.csv"]
     for delay in (0.15, 0.4):
         with subprocess.Popen(
-            line, cwd=place, env=environment(), stderr=subprocess.PIPE, encoding="utf-8"
+            [sys.executable, "-c", STARTED, *line],
+            cwd=place,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
         ) as process:
+            assert process.stdout.readline() == "started\n"
             time.sleep(delay)
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=60)
         assert "Traceback" not in err
         assert not [name for name in os.listdir(place) if name.endswith(".part")]
+
+
+LATE = """
+import atexit, os, signal
+atexit.register(os.kill, os.getpid(), signal.SIGTERM)  # while Python ends
+from bestcut.cli import main
+main()
+"""
+
+
+def test_a_signal_while_python_ends_shows_no_traceback(place):
+    run = subprocess.run(
+        [sys.executable, "-c", LATE, "decide", "x.csv", "--proba", "p", "-o", "y.csv"],
+        cwd=place,
+        env=environment(),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (place / "y.csv").exists()
+    assert "Traceback" not in run.stderr
+
+
+AFTER = """
+import os, signal
+replace = os.replace
+def replace_and_interrupt(*paths):
+    replace(*paths)
+    os.kill(os.getpid(), signal.SIGINT)
+os.replace = replace_and_interrupt
+from bestcut.cli import main
+main()
+"""
+
+
+def test_an_interruption_after_the_file_is_there_does_not_deny_it(place):
+    run = subprocess.run(
+        [sys.executable, "-c", AFTER, "decide", "x.csv", "--proba", "p", "-o", "y.csv"],
+        cwd=place,
+        env=environment(),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (place / "y.csv").exists()
+    assert "no file was written" not in run.stderr
 
 
 def test_the_script_runs_what_the_tests_run():

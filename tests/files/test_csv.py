@@ -179,3 +179,26 @@ def test_columns_are_read_as_the_csv_module_reads_them(tmp_path, examples):
             assert values == [row[i] for row in rows[1:]]
 
     check()
+
+
+@pytest.mark.parametrize("text", ['"p"', '"p"\r\n', "p", "p\n", '"p";"q"'])
+def test_a_header_without_rows_is_read(tmp_path, text):
+    (tmp_path / "x.csv").write_bytes(text.encode())
+    assert decide_file(tmp_path / "x.csv", tmp_path / "y.csv", y_proba="p").n == 0
+
+
+def test_a_header_that_is_one_empty_name_is_refused(tmp_path):
+    (tmp_path / "x.csv").write_bytes(b'""')
+    with pytest.raises(FileError, match="has no column 'p'"):
+        decide_file(tmp_path / "x.csv", tmp_path / "y.csv", y_proba="p")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_name_that_is_no_text_is_refused_in_a_sentence(tmp_path, ending):
+    """A terminal that is not UTF-8 makes such names of bytes: --name $'\\xff'."""
+    (tmp_path / "x.csv").write_bytes(b"p\n0.5\n")
+    with pytest.raises(ValueError, match="name") as caught:
+        decide_file(
+            tmp_path / "x.csv", tmp_path / f"y.{ending}", y_proba="p", name="\udcff"
+        )
+    assert not isinstance(caught.value, UnicodeError)

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings, strategies as st
 import bestcut
 from bestcut.counts import Law
 from bestcut.metrics import from_expression
-from bestcut.scores._utility import Rows
+from bestcut.scores import Rows
 from groups import few_and_many
 from oracles.definitions import DEFINITIONS, LOSSES
 from oracles.outcomes import score_law

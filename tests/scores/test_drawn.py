@@ -5,6 +5,7 @@ import pytest
 
 import bestcut
 from bestcut import UncertainProbabilities
+from bestcut.metrics import from_uvp
 
 BASE = np.linspace(0.1, 0.9, 60)
 LABELS = BASE > 0.45
@@ -72,3 +73,21 @@ def test_quantiles_of_many_instances_are_those_of_the_mean_of_all_laws(metric, s
         assert exceeding <= 1.0 - level + 1e-11
         assert reaching >= 1.0 - level - 1e-11
         assert score.prob_at_least(score.ppf(q)) == pytest.approx(reaching, abs=1e-11)
+
+
+POLE = from_uvp(lambda u, v, p: 1 / (p - 0.5), "pole", zero_division=1e18)
+HUGE = bestcut.metrics.Recall(zero_division=-1e18)
+
+
+@pytest.mark.parametrize("few", [1 << 17, 0])
+@pytest.mark.parametrize("metric", [POLE, HUGE], ids=lambda metric: metric.name)
+def test_one_huge_score_does_not_blur_how_sure_the_others_are(metric, few, monkeypatch):
+    """Rounding is that of each score: a huge one must not make others equal."""
+    monkeypatch.setattr("bestcut.scores._pairs.FEW", few)
+    law = law_of(TABLE, metric)
+    value = law.ppf(0.5)
+    chances = [bestcut.score_distribution(p, LABELS, metric).sf(value) for p in TABLE]
+    assert law.sf(value) == pytest.approx(np.mean(chances), rel=1e-12)
+    apart = np.std(chances, ddof=1) / np.sqrt(len(TABLE))
+    found = law._source.level_error(metric, law._utility, 0.5)
+    assert 0.0 < found == pytest.approx(apart, rel=1e-9)

@@ -55,7 +55,7 @@ def test_the_law_of_a_metric_of_ones_own_is_the_exact_one(name, sizes):
 @pytest.mark.parametrize("name", [*EVERY_NAME, *CUSTOM])
 def test_the_ways_for_many_instances_are_exact_for_a_few(name, monkeypatch):
     """Bisection, for metrics that rise; without listing every pair first."""
-    monkeypatch.setattr("bestcut.scores._utility.FEW", 0)
+    monkeypatch.setattr("bestcut.scores._pairs.FEW", 0)
     rng = np.random.default_rng(len(name))
     for n in (3, 12):
         p, labels = problem(rng, n)
@@ -72,8 +72,8 @@ def test_the_ways_for_many_instances_are_exact_for_a_few(name, monkeypatch):
 
 @pytest.mark.parametrize("name", ["bumpy", "bumpy loss", "lift", "regret"])
 def test_narrow_bins_are_right_within_their_width(name, monkeypatch):
-    monkeypatch.setattr("bestcut.scores._utility.FEW", 0)
-    monkeypatch.setattr("bestcut.scores._utility._MANY", 0)
+    monkeypatch.setattr("bestcut.scores._pairs.FEW", 0)
+    monkeypatch.setattr("bestcut.scores._pairs._MANY", 0)
     metric, definition, zero_division = CUSTOM[name]
     rng = np.random.default_rng(len(name))
     for n in (1, 4, 8, 12):
@@ -140,7 +140,7 @@ def late(tp, fp, fn, tn):
 @pytest.mark.parametrize("few", [None, 0])
 def test_what_turns_only_for_many_instances_is_not_taken_for_monotone(few, monkeypatch):
     if few is not None:  # pairs that are listed without a thought
-        monkeypatch.setattr("bestcut.scores._utility.FEW", few)
+        monkeypatch.setattr("bestcut.scores._pairs.FEW", few)
     metric = from_counts(late, "late")
     rng = np.random.default_rng(2)
     p = rng.beta(0.5, 1.5, size=160)  # some 40 positives
@@ -155,3 +155,11 @@ def test_what_turns_only_for_many_instances_is_not_taken_for_monotone(few, monke
         x = distribution.ppf(q)
         assert masses[scores <= x + 1e-12].sum() >= q - 1e-12
         assert masses[scores < x - 1e-12].sum() <= q + 1e-12
+
+
+def test_a_huge_score_for_0_by_0_does_not_make_other_scores_equal():
+    metric = bestcut.metrics.Recall(zero_division=-1e18)
+    distribution = bestcut.score_distribution([0.5, 0.5], [1, 0], metric)
+    chances = [distribution.prob_at_least(c) for c in (0.0, 0.5, 0.9, 1.1)]
+    assert chances == [0.75, 0.5, 0.25, 0.0]
+    assert distribution.cdf([0.0, 0.5]).tolist() == [0.5, 0.75]

@@ -7,7 +7,13 @@ from __future__ import annotations
 
 import sys
 
-from bestcut.cli._signals import INTERRUPTED, Stopped, exit_status, heed_signals
+from bestcut.cli._signals import (
+    Stopped,
+    exit_status,
+    heed_signals,
+    interrupted,
+    leave_signals,
+)
 
 
 def main() -> None:
@@ -18,7 +24,7 @@ def main() -> None:
     except BaseException as error:
         # While packages are loaded, they may turn an interruption into another error.
         if Stopped.number is not None or isinstance(error, KeyboardInterrupt):
-            sys.stderr.write(f"bestcut: {INTERRUPTED}\n")
+            sys.stderr.write(f"bestcut: {interrupted()}\n")
             sys.exit(exit_status())
         missing = error.name if isinstance(error, ImportError) else None
         if missing is None or missing.startswith("bestcut"):
@@ -27,4 +33,7 @@ def main() -> None:
             f"bestcut: the command needs {missing}: pip install 'bestcut[cli]'\n"
         )
         sys.exit(2)
-    cli()
+    try:
+        cli()
+    finally:
+        leave_signals()

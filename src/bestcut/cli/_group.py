@@ -9,8 +9,9 @@ from typing import Any
 import click
 import polars as pl
 
+from bestcut._writing import forget_written
 from bestcut.cli._problem import Problem
-from bestcut.cli._signals import INTERRUPTED, exit_status
+from bestcut.cli._signals import exit_status, interrupted
 
 
 class Group(click.Group):
@@ -18,6 +19,7 @@ class Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; report an error in one line."""
+        forget_written()
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
@@ -38,7 +40,7 @@ class Group(click.Group):
             message = "there is not enough memory for this file"
             raise Problem(message) from None
         except KeyboardInterrupt:
-            click.echo(f"bestcut: {INTERRUPTED}", err=True)
+            click.echo(f"bestcut: {interrupted()}", err=True)
             ctx.exit(exit_status())
 
 

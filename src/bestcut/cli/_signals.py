@@ -13,7 +13,14 @@ SIGNALS: tuple[signal.Signals, ...] = (signal.SIGINT, signal.SIGTERM)
 if sys.platform != "win32":
     SIGNALS = (*SIGNALS, signal.SIGHUP)
 GRACE = 1.5  # seconds in which a command may end by itself
-INTERRUPTED = "interrupted; no file was written."
+
+
+def interrupted() -> str:
+    """Return what to say of a command that was interrupted."""
+    last = sys.modules.get("bestcut._writing")
+    if last is not None and last.has_written():
+        return "interrupted; the file had been written."
+    return "interrupted; no file was written."
 
 
 class Stopped(KeyboardInterrupt):
@@ -34,6 +41,16 @@ def heed_signals() -> None:
         threading.Thread(target=_end_hard, args=(heard,), daemon=True).start()
 
 
+def leave_signals() -> None:
+    """Let signals end the process at once: all files are there, and Python is ending.
+
+    An exception would show its traceback now.
+    """
+    for each in SIGNALS:
+        if signal.getsignal(each) is stop:
+            signal.signal(each, signal.SIG_DFL)
+
+
 def _end_hard(heard: int) -> None:
     """End the process some time after a signal.
 
@@ -45,7 +62,7 @@ def _end_hard(heard: int) -> None:
     while number not in SIGNALS:
         number = os.read(heard, 1)[0]
     time.sleep(GRACE)
-    os.write(2, f"bestcut: {INTERRUPTED}\n".encode())
+    os.write(2, f"bestcut: {interrupted()}\n".encode())
     os._exit(128 + number)
 
 

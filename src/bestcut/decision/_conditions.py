@@ -13,7 +13,7 @@ from bestcut._validation import check_floor
 from bestcut.goals import Certain, Goal, ProbAtLeast
 from bestcut.metrics import Metric, get, require_ranking
 from bestcut.mixtures import MixtureCuts, MixtureGoalSearch, cuts_that_reach
-from bestcut.scores import AnyPrediction
+from bestcut.scores import Prediction
 from bestcut.search import OUTSIDE, Allowed, Cells, least_utility
 from bestcut.uncertain import RankedDraws
 
@@ -38,7 +38,7 @@ class Cuts(Protocol):
     def value(self, at: Any, metric: Metric) -> tuple[float, float]:
         """Return the expected score of the prediction of a cut, and its error."""
 
-    def prediction(self, cut: int) -> AnyPrediction:
+    def prediction(self, cut: int) -> Prediction:
         """Return the prediction of a cut."""
 
     def draws(self) -> RankedDraws:
@@ -103,9 +103,7 @@ def are_met(cuts: Cuts, cut: int, floors: Floors) -> bool:
     )
 
 
-def _is_met(
-    cuts: Cuts, prediction: AnyPrediction, metric: Metric, wanted: Wanted
-) -> bool:
+def _is_met(cuts: Cuts, prediction: Prediction, metric: Metric, wanted: Wanted) -> bool:
     """Return whether a cut satisfies a condition: by bounds, or else by a look."""
     utility = _utility_asked(metric, wanted)
     if cuts.n > _QUICK and is_surely_met(prediction, metric, wanted):
@@ -117,7 +115,7 @@ def _is_met(
     return metric.sign * value >= utility - error
 
 
-def is_surely_met(prediction: AnyPrediction, metric: Metric, wanted: Wanted) -> bool:
+def is_surely_met(prediction: Prediction, metric: Metric, wanted: Wanted) -> bool:
     """Return whether bounds on the counts say that a prediction meets a condition."""
     utility = _utility_asked(metric, wanted)
     cells = Cells.at_cut(prediction.chosen, prediction.others)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
@@ -12,7 +11,6 @@ from bestcut._errors import InfeasibleError
 from bestcut._tables import check_order, library_of, like
 from bestcut._types import AnyColumn, BoolArray
 from bestcut._validation import check_bounds, check_probabilities
-from bestcut.counts import is_on_trust
 from bestcut.decision._conditions import (
     Conditions,
     Floors,
@@ -36,7 +34,13 @@ from bestcut.metrics import (
 )
 from bestcut.reference import Solver, select_solver
 from bestcut.scores import expected_total, rounding_of_means, row_prediction
-from bestcut.search import Allowed, exchange_allowance, gap_scope, gap_to
+from bestcut.search import (
+    Allowed,
+    exchange_allowance,
+    gap_scope,
+    gap_to,
+    tell_if_unproved,
+)
 from bestcut.uncertain import UncertainProbabilities
 
 _MEAN = Mean()
@@ -232,7 +236,7 @@ def decide(
         scope = gap_scope(ranking.n, chosen_metric, *floors)
         allowance = float(exchange_allowance(scope, ranking.n, k, chosen_metric))
     gap = chosen.gap + allowance
-    _tell_if_unproved(gap, chosen_metric)
+    tell_if_unproved(gap, chosen_metric, stacklevel=2)
     threshold, n_tied = ranking.threshold(k) if best.is_cut else (None, (0, 0))
     prediction = ranking.prediction(k)
     if not best.is_cut:
@@ -321,21 +325,6 @@ def _can_be_feasible(
     except InfeasibleError:
         return False
     return True
-
-
-def _tell_if_unproved(gap: float, metric: Metric) -> None:
-    """Say that a decision rests on a promise; nothing else may leave it unproved."""
-    if np.isfinite(gap):
-        return
-    if not is_on_trust(metric):
-        raise errors.nothing_proved(metric.name, gap)
-    warnings.warn(
-        "nothing is proved about this decision: it rests on the promise smooth=True of "
-        f"metric {metric.name!r}, and `gap` is infinite. Write the metric with "
-        "functions that can be followed (docs/how-to/add-a-metric.md), or leave out "
-        "smooth=True, which takes longer.",
-        stacklevel=3,
-    )
 
 
 def _check_of_rows(goal: Goal, at_least: Any, at_most: Any, solver: str) -> None:

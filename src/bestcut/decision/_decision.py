@@ -26,7 +26,7 @@ from bestcut.decision._conditions import Floors, as_arguments
 from bestcut.decision._rankings import AnyRanking, DrawnRanking
 from bestcut.goals import Condition, Goal, Mean, condition_of
 from bestcut.metrics import AnyMetric, LinearUtility, Metric, RowUtility, get
-from bestcut.scores import AnyPrediction, ScoreDistribution
+from bestcut.scores import Prediction, ScoreDistribution
 from bestcut.uncertain import Draws, UncertainProbabilities
 
 _MEAN = Mean()
@@ -240,7 +240,7 @@ class Decision(Decided, Generic[Labels_co, Threshold_co]):
     _floors: Floors = field(repr=False)
     _library: str | None = field(repr=False)
     _ranking: AnyRanking = field(repr=False)
-    _prediction: AnyPrediction = field(repr=False)
+    _prediction: Prediction = field(repr=False)
 
     @property
     def _eta(self) -> FloatArray:

@@ -23,8 +23,6 @@ from bestcut.mixtures import (
 )
 from bestcut.reference import ALGORITHMS, Solver
 from bestcut.scores import (
-    AnyPrediction,
-    MixedPrediction,
     Prediction,
     row_prediction,
 )
@@ -99,7 +97,7 @@ class Ranking(Lean):
         found = self._found.get(cut)
         return found[1] if found else Prediction.of_cut(self.eta, cut)
 
-    def at(self, threshold: float) -> AnyPrediction:
+    def at(self, threshold: float) -> Prediction:
         """Return the prediction of a threshold."""
         return self.prediction(int(np.count_nonzero(self.eta >= threshold)))
 
@@ -197,12 +195,12 @@ class DrawnRanking(Lean):
         """Return the expected score of the prediction of a cut, and its error."""
         return MixtureCuts(self.draws(), metric).value(at.n_pred)
 
-    def prediction(self, cut: int) -> AnyPrediction:
+    def prediction(self, cut: int) -> Prediction:
         """Return the prediction of a cut."""
         above, below = (self.draws().side(cut, below=x) for x in (False, True))
-        return MixedPrediction(above, below)
+        return Prediction(above, below)
 
-    def at(self, threshold: float) -> AnyPrediction:
+    def at(self, threshold: float) -> Prediction:
         """Return the prediction of a threshold of the mean probabilities."""
         return self.prediction(int(np.count_nonzero(self.eta >= threshold)))
 
@@ -291,11 +289,11 @@ class GainRanking:
         """Return the expected score of every cut, and a bound on the error."""
         return self._gains.curve()
 
-    def prediction(self, cut: int) -> AnyPrediction:
+    def prediction(self, cut: int) -> Prediction:
         """Return the prediction of a cut."""
         return row_prediction(self._p, self._gains.top(cut))
 
-    def at(self, threshold: float) -> AnyPrediction:
+    def at(self, threshold: float) -> Prediction:
         """Return the prediction of a threshold of the probabilities."""
         p = self._p
         mean = p.mean if isinstance(p, UncertainProbabilities) else p

@@ -21,7 +21,7 @@ from bestcut.displays._axes import (
 )
 from bestcut.displays._estimators import decision_of
 from bestcut.metrics import Metric, get
-from bestcut.scores import MixedPrediction, ScoreDistribution
+from bestcut.scores import ScoreDistribution
 
 _BAND_POINTS = 41
 _MANY = 3  # curves; the legend of more is below them
@@ -305,7 +305,7 @@ def _intervals(
     """Return the interval of the score of a cut, and that of its expected score."""
     at, metric = ranking_of(decision).prediction(cut), decision.metric
     low, high = ScoreDistribution(at, metric).interval(level)
-    if not isinstance(at, MixedPrediction):
+    if at.n_draws == 1:
         return low, high, low, high
     expected = at.by_draw(metric)[0]
     return low, high, *np.quantile(expected, [(1 - level) / 2, (1 + level) / 2])

@@ -179,7 +179,7 @@ def _separator(first: bytes, usual: str, others: str) -> str:
     separator as often as the next record does.
     """
     unquoted = re.sub(rb'"[^"]*"', b"", first[:_LONG_HEADER])
-    header, *more = unquoted.splitlines()[:2]
+    header, *more = unquoted.splitlines()[:2] or [b""]
     if usual.encode() in header:
         return usual
     best = max(others, key=lambda mark: header.count(mark.encode()), default=usual)

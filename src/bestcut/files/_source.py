@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from bestcut._errors import quoted, readable
+from bestcut._errors import bad_value, quoted, readable
 from bestcut._types import BoolArray, FloatArray, IndexArray
 from bestcut.files._columns import groups, labels, probabilities, scores, shares
 from bestcut.files._errors import name_taken, refusal
@@ -126,7 +126,12 @@ class Source(ABC):
             raise refusal(self.where, f"has no column {quoted(name)}", cure)
 
     def check_new(self, name: str) -> None:
-        """Refuse a name that is taken."""
+        """Refuse a name that is taken, or that no file can hold."""
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            rule = "must be text that UTF-8 can encode"
+            raise bad_value("name", rule, "Choose another name.", value=name) from None
         if name in self.columns:
             raise name_taken(self.where, name)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bestcut._validation import check_finite_real, check_share
 from bestcut.metrics import Metric
-from bestcut.scores import AnyPrediction, ScoreDistribution
+from bestcut.scores import Prediction, ScoreDistribution
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Condition:
 
 
 def condition_of(
-    prediction: AnyPrediction, metric: Metric, wanted: float | Certain
+    prediction: Prediction, metric: Metric, wanted: float | Certain
 ) -> Condition:
     """Return a condition with what a prediction reaches of it."""
     score = ScoreDistribution(prediction, metric)

@@ -22,11 +22,10 @@ from bestcut.goals import Certain, condition_of
 from bestcut.many._average import GridLaw, PredictionSet, grid_atoms, grid_sum, on_grid
 from bestcut.metrics import Metric
 from bestcut.scores import (
-    MixedPrediction,
     Moments,
+    Prediction,
     UtilityDistribution,
-    mean_over_draws,
-    metric_table,
+    score_table,
 )
 from bestcut.uncertain import UncertainProbabilities, draws_of, interleaved, some_of
 
@@ -87,15 +86,19 @@ class DrawnMatrix(Lean):
         rows, columns = self.shape
         if of_rows:
             return DrawnSets(self.cells, labels.ravel(), np.full(rows, columns))
-        each = [
-            MixedPrediction.of_labels(p, chosen)
-            for p, chosen in zip(self.columns, labels.T, strict=True)
-        ]
         if self.shared:
             by_column = np.arange(rows * columns).reshape(self.shape).T.ravel()
             cells, sizes = some_of(self.cells, by_column), np.full(columns, rows)
+            each = _predictions(self.columns, labels.T)
             return SharedColumns(cells, labels.T.ravel(), sizes, each)
-        return DrawnColumns(each)
+        return DrawnColumns(self.columns, labels.T)
+
+
+def _predictions(
+    columns: list[UncertainProbabilities], labels: BoolArray
+) -> list[Prediction]:
+    pairs = zip(columns, labels, strict=True)
+    return [Prediction.of_labels(p, chosen) for p, chosen in pairs]
 
 
 def columns_of_draws(values: Any, *, shared: bool) -> DrawnMatrix | None:
@@ -176,24 +179,21 @@ class DrawnSets:
         ones = map(self.one, range(self.sizes.size))
         return np.array([condition_of(x, metric, wanted).reached for x in ones])
 
-    def one(self, i: int) -> MixedPrediction:
+    def one(self, i: int) -> Prediction:
         """Return the prediction for one problem."""
         end = int(self.sizes[: i + 1].sum())
         here = slice(end - int(self.sizes[i]), end)
-        return MixedPrediction.of_labels(some_of(self.cells, here), self.labels[here])
+        return Prediction.of_labels(some_of(self.cells, here), self.labels[here])
 
     def moments(self, metric: Metric) -> Moments:
         """Return the moments of the mean score."""
-        mean, variance, error = self.by_draw(metric)
-        apart = float(np.var(mean))
-        total = float(np.sqrt(mean_over_draws(variance) + apart))
-        return Moments(mean_over_draws(mean), total, error, float(np.sqrt(apart)))
+        return Moments.over_draws(*self.by_draw(metric))
 
     def by_draw(self, metric: Metric) -> tuple[FloatArray, FloatArray, float]:
-        """Return the mean and the variance in every draw, and an error."""
+        """Return mean and standard deviation in every draw, and the mean's error."""
         each = [self.in_draw(b).moments(metric) for b in range(self.n_draws)]
         mean, std, error = np.array([one[:3] for one in each]).T
-        return mean, std**2, float(error.max())
+        return mean, std, float(error.max())
 
     def laws(self, metric: Metric) -> list[GridLaw]:
         """Return the law of the sum of utilities in every draw."""
@@ -235,34 +235,30 @@ class SharedColumns(DrawnSets):
         cells: UncertainProbabilities,
         labels: BoolArray,
         sizes: CountArray,
-        columns: list[MixedPrediction],
+        columns: list[Prediction],
     ) -> None:
         super().__init__(cells, labels, sizes)
         self.columns = columns
 
     def by_draw(self, metric: Metric) -> tuple[FloatArray, FloatArray, float]:
-        """Return the mean and the variance in every draw, and an error."""
+        """Return mean and standard deviation in every draw, and the mean's error."""
         each = [one.by_draw(metric) for one in self.columns]
         mean = np.mean([one[0] for one in each], axis=0)
-        variance = np.sum([one[1] for one in each], axis=0) / len(each) ** 2
+        variance = np.sum([one[1] ** 2 for one in each], axis=0) / len(each) ** 2
         error = float(np.mean([one[2] for one in each]))
-        return mean, variance, error + 64 * EPS * float(np.abs(mean).max())
+        return mean, np.sqrt(variance), error + 64 * EPS * float(np.abs(mean).max())
 
 
 class DrawnColumns:
     """The mean score of predictions for columns whose draws are independent."""
 
-    def __init__(self, columns: list[MixedPrediction]) -> None:
-        self.columns = columns
+    def __init__(self, p: list[UncertainProbabilities], labels: BoolArray) -> None:
+        self.p, self.labels = p, labels
+        self.columns = _predictions(p, labels)
 
     def at_mean(self) -> PredictionSet:
         """Return the predictions as they are with the mean probabilities."""
-        sides = [(x.chosen.draws.mean(), x.others.draws.mean()) for x in self.columns]
-        labels = np.array(
-            [np.arange(one.n) < one.n_pred for one in self.columns], dtype=np.bool_
-        )
-        p = np.array([np.concatenate(x) for x in sides])
-        return PredictionSet.of_rows(p, labels)
+        return PredictionSet.of_rows(np.array([x.mean for x in self.p]), self.labels)
 
     def moments(self, metric: Metric) -> Moments:
         """Return the moments of the mean score."""
@@ -275,8 +271,8 @@ class DrawnColumns:
 
     def _laws(self, metric: Metric) -> Iterator[GridLaw]:
         for one in self.columns:
-            tp, fn = one.chosen.law, one.others.law
-            score = metric_table(metric, tp.counts, fn.counts, one)
+            tp, fn = one.counts
+            score = score_table(metric, tp.counts, fn.counts, one.n_pred, one.n)
             joint = tp.pmf @ fn.pmf.T / one.n_draws
             yield on_grid(metric.sign * score.ravel(), joint.ravel())
 
@@ -299,9 +295,9 @@ class DrawnColumns:
             if one.n_draws == 1:
                 continue
             others = grid_sum([*laws[:j], *laws[j + 1 :], _ZERO])
-            tp, fn = one.chosen.law, one.others.law
-            score = metric.sign * metric_table(metric, tp.counts, fn.counts, one)
-            reached = _upto(others, most - score)
+            tp, fn = one.counts
+            score = score_table(metric, tp.counts, fn.counts, one.n_pred, one.n)
+            reached = _upto(others, most - metric.sign * score)
             chances = np.sum((reached @ fn.pmf) * tp.pmf, axis=0)
             variance += float(np.var(chances, ddof=1)) / one.n_draws
         return float(np.sqrt(variance))

@@ -55,7 +55,6 @@ from bestcut.many._realised import realised_by_axis
 from bestcut.many._workers import Workers
 from bestcut.metrics import LinearUtility, Metric, get, require_ranking
 from bestcut.scores import (
-    MixedPrediction,
     Prediction,
     ScoreDistribution,
     ScoreSource,
@@ -575,7 +574,7 @@ def _source_of_draws(
 ) -> ScoreSource:
     """Return where the scores of labels come from, for draws of probabilities."""
     if average == "micro":
-        return MixedPrediction.of_labels(drawn.cells, labels.ravel())
+        return Prediction.of_labels(drawn.cells, labels.ravel())
     return drawn.average(labels, of_rows=average == "samples")
 
 

@@ -20,7 +20,7 @@ from bestcut.goals import DistributionGoal, Question
 from bestcut.metrics import Metric, agreement_never_hurts
 from bestcut.mixtures._cuts import MixtureCuts
 from bestcut.scores import (
-    MixedRows,
+    Rows,
     UtilityDistribution,
     probability_error,
 )
@@ -33,7 +33,7 @@ _SPLIT = 4
 _FIRST = 16  # ranges that all cuts are divided into
 
 
-class _ExtremeRows(MixedRows):
+class _ExtremeRows(Rows):
     """A utility at extremes of a range of cuts, from the laws at one end of it."""
 
     def __init__(

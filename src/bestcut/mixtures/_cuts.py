@@ -36,7 +36,7 @@ from bestcut.metrics import (
     score_bound,
     tp_never_hurts,
 )
-from bestcut.scores import MixedPrediction, mean_over_draws
+from bestcut.scores import Prediction, mean_over_draws
 from bestcut.search import RARE, Bounds, Cells, bounds_inside, extreme_utility
 from bestcut.uncertain import DrawnLaw, RankedDraws
 
@@ -74,9 +74,9 @@ class MixtureCuts:
         self._mean_above = Trait.FACTORISED in metric.traits
         self._known: dict[int, tuple[float, float]] = {}
 
-    def prediction(self, cut: int) -> MixedPrediction:
+    def prediction(self, cut: int) -> Prediction:
         """Return the prediction of a cut."""
-        return MixedPrediction(
+        return Prediction(
             self.ranked.side(cut, below=False), self.ranked.side(cut, below=True)
         )
 
@@ -315,8 +315,8 @@ class MixtureCuts:
         """Return E f and its error where the laws of all draws are too wide."""
         prediction = self.prediction(cut)
         each = [
-            value_of_cut(self.metric, self.largest, one.chosen, one.others)
-            for one in map(prediction.in_draw, draws.tolist())
+            value_of_cut(self.metric, self.largest, *prediction.sides(b))
+            for b in draws.tolist()
         ]
         values, errors = (np.array(x) for x in zip(*each, strict=True))
         return values, errors

@@ -7,41 +7,24 @@ from bestcut.scores._evaluate import (
     expected_score,
     score_distribution,
 )
-from bestcut.scores._mixture import (
-    AnyPrediction,
-    MixedPrediction,
-    MixedRows,
-    mean_over_draws,
-    metric_table,
-)
+from bestcut.scores._pairs import distribution_of_score, score_table
 from bestcut.scores._predicted import Predicted
-from bestcut.scores._prediction import Moments, Prediction
-from bestcut.scores._rows import (
-    MixedRowPrediction,
+from bestcut.scores._prediction import Moments, Prediction, mean_over_draws
+from bestcut.scores._row_prediction import (
     RowPrediction,
     expected_total,
     rounding_near_0,
     rounding_of_means,
     row_prediction,
 )
-from bestcut.scores._utility import (
-    Atoms,
-    Rows,
-    UtilityDistribution,
-    distribution_of_score,
-    first_that_holds,
-    probability_error,
-)
+from bestcut.scores._rows import Rows, first_that_holds
+from bestcut.scores._utility import Atoms, UtilityDistribution, probability_error
 
 __all__ = [
-    "AnyPrediction",
     "Atoms",
     "CellIntervals",
     "CellNumbers",
     "ConfusionDistribution",
-    "MixedPrediction",
-    "MixedRowPrediction",
-    "MixedRows",
     "Moments",
     "Predicted",
     "Prediction",
@@ -57,10 +40,10 @@ __all__ = [
     "expected_total",
     "first_that_holds",
     "mean_over_draws",
-    "metric_table",
     "probability_error",
     "rounding_near_0",
     "rounding_of_means",
     "row_prediction",
     "score_distribution",
+    "score_table",
 ]

@@ -10,7 +10,7 @@ from bestcut._results import Plain
 from bestcut._types import FloatArray
 from bestcut._validation import check_share
 from bestcut.counts import Law
-from bestcut.scores._mixture import AnyPrediction
+from bestcut.scores._prediction import Prediction
 from bestcut.scores._utility import probability_error
 
 _ROWS = (("actual negative", "tn", "fp"), ("actual positive", "fn", "tp"))
@@ -63,7 +63,7 @@ class ConfusionDistribution(Plain):
     [[0.75, 0.75], [0.25, 1.25]]
     """
 
-    def __init__(self, prediction: AnyPrediction) -> None:
+    def __init__(self, prediction: Prediction) -> None:
         self._prediction = prediction
 
     @property

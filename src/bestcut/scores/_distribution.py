@@ -160,7 +160,10 @@ class ScoreDistribution(Plain, Lean):
         F1 0.744, 90% between 0.696 and 0.791
         """
         mean = getattr(self._source, "at_mean", None)
-        return self if mean is None else ScoreDistribution(mean(), self.metric)
+        at_mean = self._source if mean is None else mean()
+        return (
+            self if at_mean is self._source else ScoreDistribution(at_mean, self.metric)
+        )
 
     @property
     def mean(self) -> float:
@@ -244,7 +247,7 @@ class ScoreDistribution(Plain, Lean):
         >>> score.cdf([0.0, 0.4, 0.5, 1.0]).tolist()
         [0.25, 0.25, 0.75, 1.0]
         """
-        return self._of_each(x, self._at_most)
+        return self._chances(x, self._at_most)
 
     def sf(self, x: Any) -> Any:
         """Return the probability of a score above x, which is ``1 - cdf(x)``.
@@ -275,27 +278,34 @@ class ScoreDistribution(Plain, Lean):
         >>> score.sf(0.5), score.prob_at_least(0.5)
         (0.25, 0.75)
         """
-        return self._of_each(x, self._above)
+        return self._chances(x, self._above)
 
     def _at_most(self, score: float) -> float:
         """Return P(score <= x)."""
         if self.metric.greater_is_better:
-            return max(1.0 - self._above(score), 0.0)
-        return min(self._utility.reaching(-score), 1.0)
+            return max(1.0 - self._better(score), 0.0)
+        return self._as_good(score)
 
     def _above(self, score: float) -> float:
         """Return P(score > x)."""
         if self.metric.greater_is_better:
-            return min(self._utility.exceeding(score), 1.0)
-        return max(1.0 - self._at_most(score), 0.0)
+            return self._better(score)
+        return max(1.0 - self._as_good(score), 0.0)
 
-    def _of_each(self, x: Any, chance: Callable[[float], float]) -> Any:
+    def _as_good(self, score: float) -> float:
+        """Return the probability of a score that is at least as good."""
+        return min(self._utility.reaching(self.metric.sign * score), 1.0)
+
+    def _better(self, score: float) -> float:
+        """Return the probability of a better score."""
+        return min(self._utility.exceeding(self.metric.sign * score), 1.0)
+
+    def _chances(self, x: Any, chance: Callable[[float], float]) -> Any:
         """Return a probability for each of some scores."""
         scores = check_real_array(x, name="x")
         if np.isnan(scores).any():
             raise errors.holds_nan(name="x", array=scores, bad=np.isnan(scores))
-        flat = [chance(score) for score in scores.ravel().tolist()]
-        return np.array(flat).reshape(scores.shape) if scores.ndim else flat[0]
+        return _of_each(scores, chance)
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw the distribution. Needs matplotlib.
@@ -347,9 +357,7 @@ class ScoreDistribution(Plain, Lean):
         ValueError
             If a level is not from 0 to 1.
         """
-        levels = check_levels(q)
-        flat = [self._quantile(level) for level in levels.ravel().tolist()]
-        return np.array(flat).reshape(levels.shape) if levels.ndim else flat[0]
+        return _of_each(check_levels(q), self._quantile)
 
     def quantile_error(self, q: float) -> float:
         """Return the standard error of ``ppf(q)``, due to the number of draws.
@@ -444,8 +452,7 @@ class ScoreDistribution(Plain, Lean):
             If `score` is NaN or infinite.
         """
         check_finite_real(score, name="score")
-        utility = float(score) if self.metric.greater_is_better else -float(score)
-        return min(self._utility.reaching(utility), 1.0)
+        return self._as_good(float(score))
 
     def surprise(self, observed: float) -> Surprise:
         """Return how unusual an observed score is.
@@ -467,13 +474,12 @@ class ScoreDistribution(Plain, Lean):
         """
         cure = "For true labels pass `decision.realised(y_true)`."
         check_finite_real(observed, name="observed", cure=cure)
-        better = self.metric.greater_is_better
-        utility = float(observed) if better else -float(observed)
-        as_good = min(self._utility.reaching(utility), 1.0)
-        as_bad = min(max(1.0 - self._utility.exceeding(utility), 0.0), 1.0)
+        as_good = self._as_good(float(observed))
+        as_bad = min(max(1.0 - self._better(float(observed)), 0.0), 1.0)
         p_value = min(1.0, 2.0 * min(as_good, as_bad))
         verdict = self._verdict(float(observed), as_good, as_bad, p_value)
-        lower, higher = (as_bad, as_good) if better else (as_good, as_bad)
+        ends = as_bad, as_good
+        lower, higher = ends if self.metric.greater_is_better else ends[::-1]
         return Surprise(float(observed), lower, higher, p_value, verdict)
 
     def _verdict(
@@ -534,6 +540,12 @@ class ScoreDistribution(Plain, Lean):
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self))}</p>"
+
+
+def _of_each(values: FloatArray, compute: Callable[[float], float]) -> Any:
+    """Return what is computed from each number, in the same shape."""
+    flat = [compute(value) for value in values.ravel().tolist()]
+    return np.array(flat).reshape(values.shape) if values.ndim else flat[0]
 
 
 def _alike(width: float, *values: float) -> list[str]:

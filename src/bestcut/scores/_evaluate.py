@@ -13,9 +13,8 @@ from bestcut._validation import check_labels, check_probabilities
 from bestcut.metrics import AnyMetric, RowUtility, get, indices_of
 from bestcut.scores._confusion import ConfusionDistribution
 from bestcut.scores._distribution import ScoreDistribution
-from bestcut.scores._mixture import AnyPrediction, MixedPrediction
 from bestcut.scores._prediction import Prediction
-from bestcut.scores._rows import row_prediction
+from bestcut.scores._row_prediction import row_prediction
 from bestcut.uncertain import UncertainProbabilities
 
 Result = TypeVar("Result")
@@ -179,7 +178,7 @@ def expected_confusion(y_proba: Any, y_pred: Any) -> ConfusionDistribution:
     >>> confusion.interval(0.9).fn
     (22, 38)
     """
-    return ConfusionDistribution(_prediction(*_checked(y_proba, y_pred)))
+    return ConfusionDistribution(Prediction.of_labels(*_checked(y_proba, y_pred)))
 
 
 def _checked(
@@ -193,21 +192,13 @@ def _checked(
     return p, check_labels(y_pred, p.size)
 
 
-def _prediction(
-    p: FloatArray | UncertainProbabilities, labels: BoolArray
-) -> AnyPrediction:
-    if isinstance(p, UncertainProbabilities):
-        return MixedPrediction.of_labels(p, labels)
-    return Prediction.of_labels(p, labels)
-
-
 def _scores(y_proba: Any, y_pred: Any) -> Callable[[AnyMetric], ScoreDistribution]:
     """Return a function that gives the distribution of a metric of these predictions.
 
     Only a RowUtility needs the rows; for all other metrics the rows are counted once.
     """
     p, labels = _checked(y_proba, y_pred)
-    counted = cache(lambda: _prediction(p, labels))
+    counted = cache(lambda: Prediction.of_labels(p, labels))
 
     def score_of(metric: AnyMetric) -> ScoreDistribution:
         if not isinstance(metric, RowUtility):

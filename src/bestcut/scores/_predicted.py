@@ -6,8 +6,8 @@ from bestcut import _errors as errors
 from bestcut.metrics import AnyMetric, RowUtility, get
 from bestcut.scores._confusion import ConfusionDistribution
 from bestcut.scores._distribution import ScoreDistribution
-from bestcut.scores._mixture import AnyPrediction
-from bestcut.scores._rows import MixedRowPrediction, RowPrediction
+from bestcut.scores._prediction import Prediction
+from bestcut.scores._row_prediction import RowPrediction
 
 
 class Predicted:
@@ -15,9 +15,9 @@ class Predicted:
 
     metric: AnyMetric
 
-    _prediction: AnyPrediction | None
+    _prediction: Prediction | None
 
-    def _kept(self) -> AnyPrediction:
+    def _kept(self) -> Prediction:
         """Return the prediction, refusing if it was not kept."""
         if self._prediction is None:
             raise errors.no_law_kept()
@@ -53,7 +53,7 @@ class Predicted:
         kept = self._kept()
         if not isinstance(chosen, RowUtility):
             return ScoreDistribution(kept, get(chosen))
-        if not isinstance(kept, RowPrediction | MixedRowPrediction):
+        if not isinstance(kept, RowPrediction):
             raise errors.rows_not_kept()
         chosen.worths((kept.n,))  # refuses the amounts of other rows
         return ScoreDistribution(kept, chosen)

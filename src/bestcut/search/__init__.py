@@ -11,7 +11,13 @@ from bestcut.search._bounds import (
     least_utility,
 )
 from bestcut.search._cuts import RARE, TableCuts
-from bestcut.search._gap import exchange_allowance, gap_in_words, gap_scope, gap_to
+from bestcut.search._gap import (
+    exchange_allowance,
+    gap_in_words,
+    gap_scope,
+    gap_to,
+    tell_if_unproved,
+)
 from bestcut.search._search import OpenCells, Search
 from bestcut.search._sorted import best_of_sorted, whole_curve
 from bestcut.search._table import ListedTable
@@ -37,5 +43,6 @@ __all__ = [
     "gap_scope",
     "gap_to",
     "least_utility",
+    "tell_if_unproved",
     "whole_curve",
 ]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
+from bestcut import _errors as errors
 from bestcut._types import EPS, CountArray
+from bestcut.counts import is_on_trust
 from bestcut.metrics import (
     Metric,
     largest_score,
@@ -54,3 +57,18 @@ def exchange_allowance(scope: str, n: Any, k: Any, metric: Metric) -> Any:
 def gap_in_words(gap: float, scope: str) -> str:
     """Return a gap as results show it."""
     return f"gap {gap:.1e}{' over cuts' if scope == 'cuts' else ''}"
+
+
+def tell_if_unproved(gap: float, metric: Metric, stacklevel: int) -> None:
+    """Say that a decision rests on a promise; nothing else may leave it unproved."""
+    if np.isfinite(gap):
+        return
+    if not is_on_trust(metric):
+        raise errors.nothing_proved(metric.name, gap)
+    warnings.warn(
+        "nothing is proved about this decision: it rests on the promise smooth=True of "
+        f"metric {metric.name!r}, and `gap` is infinite. Write the metric with "
+        "functions that can be followed (docs/how-to/add-a-metric.md), or leave out "
+        "smooth=True, which takes longer.",
+        stacklevel=stacklevel + 1,
+    )

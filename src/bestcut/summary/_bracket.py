@@ -11,7 +11,15 @@ from bestcut import _errors as errors
 from bestcut._thresholds import halfway
 from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
 from bestcut._validation import check_multiplicities, check_probabilities
-from bestcut.counts import ROOM, Side, SummedSide, convolved, features, law_of
+from bestcut.counts import (
+    ROOM,
+    Side,
+    SummedSide,
+    convolved,
+    features,
+    is_on_trust,
+    law_of,
+)
 from bestcut.goals import Mean
 from bestcut.metrics import Metric
 from bestcut.scores import Prediction
@@ -23,8 +31,10 @@ from bestcut.search import (
     Search,
     TableCuts,
     best_inside,
+    best_of_sorted,
     exchange_allowance,
     gap_scope,
+    tell_if_unproved,
 )
 from bestcut.summary._bins import BINS, between, bin_of, geometry
 from bestcut.summary._cut import Cut
@@ -265,6 +275,7 @@ class Bracket:
         p = check_probabilities(y_proba)
         often = check_multiplicities(counts, p.size)
         best, least, prediction = self.fixed(p, often)
+        tell_if_unproved(best.gap, self.metric, stacklevel=2)
         k, scope = best.k, gap_scope(self._table.n, self.metric)
         allowance = exchange_allowance(scope, self._table.n, k, self.metric)
         tied = self._tied(k, least, p, often)
@@ -307,6 +318,11 @@ class Bracket:
         `counts` says how often each of them occurs.
         """
         values, sizes, bins = self._collected(p, counts)
+        if is_on_trust(self.metric):  # nothing was left out: every score is here
+            eta = np.repeat(values, sizes)
+            trusted = best_of_sorted(eta, self.metric, Allowed(*self._bounds))
+            least = float(eta[trusted.k - 1]) if trusted.k else np.inf
+            return Found(trusted, least, Prediction.of_cut(eta, trusted.k))
         cuts, search = self._informed(values, sizes, bins)
 
         def part(first: int, last: int) -> ListedTable:

@@ -14,7 +14,7 @@ from bestcut._tables import like
 from bestcut._validation import check_kind, check_probabilities, check_whole_number
 from bestcut.goals import Condition, Goal
 from bestcut.metrics import AnyMetric, get
-from bestcut.scores import AnyPrediction
+from bestcut.scores import Prediction
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -102,7 +102,7 @@ class Cut(Decided):
     partitions: int | None = None
     summary_bytes: int | None = None
     bracket_bytes: int | None = None
-    _prediction: AnyPrediction | None = field(default=None, repr=False)
+    _prediction: Prediction | None = field(default=None, repr=False)
 
     def predict(self, y_proba: Any, tied_before: int = 0) -> Any:
         """Return the labels of a chunk.
