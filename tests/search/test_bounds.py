@@ -16,7 +16,7 @@ from bestcut.metrics import (
 from bestcut.search import Allowed, Search, TableCuts, _best, _table
 from bestcut.search._best import best_cut
 from bestcut.search._bounds import bounds_by_counts, bounds_inside
-from bestcut.search._table import RunTable, SortedTable
+from bestcut.search._table import ListedTable
 from groups import one_in, slow
 from helpers import descending, load_script
 from oracles.definitions import DEFINITIONS
@@ -128,7 +128,7 @@ def compare(search, first, last, bounds, least):
 def test_reach_of_cells(pair):
     name, law = pair
     eta = descending(LAWS[law])
-    check_reach(METRICS[name], eta, SortedTable(eta, 10))
+    check_reach(METRICS[name], eta, ListedTable.sorted(eta, 10))
 
 
 @pytest.mark.slow
@@ -137,9 +137,9 @@ def test_reach_of_cells(pair):
 def test_reach_of_all_cells(name, law):
     eta = descending(LAWS[law])
     for length in (8, 100):
-        check_reach(METRICS[name], eta, SortedTable(eta, length))
+        check_reach(METRICS[name], eta, ListedTable.sorted(eta, length))
     values, counts = np.unique(-eta, return_counts=True)
-    table = RunTable(-values, counts.astype(np.int64), 150)
+    table = ListedTable.counted(-values, counts.astype(np.int64), 150)
     check_reach(METRICS[name], eta, table)
 
 
@@ -159,10 +159,10 @@ def check_search(metric, eta, allowed, whole=None):
     utility = metric.sign * values
     may = allowed.mask(0, eta.size)
     try:
-        best = best_cut(SortedTable(eta), metric, allowed)
+        best = best_cut(ListedTable.sorted(eta), metric, allowed)
     except AssertionError:
         best = None  # half of the ranking is left: the whole curve is what it takes
-    search = Search(TableCuts(SortedTable(eta, 8), metric), allowed)
+    search = Search(TableCuts(ListedTable.sorted(eta, 8), metric), allowed)
     cells = search.run()
     least = float(np.max((utility - errors)[may]))
     most = float(np.max((utility + errors)[may]))
@@ -214,7 +214,7 @@ def test_the_search_by_itself_on_few_instances(seed, monkeypatch):
         best, scores = best_over_all_labels(
             laws, definition, zero, minimise=not metric.greater_is_better
         )
-        search = Search(TableCuts(SortedTable(eta, 8), metric), Allowed(0, n))
+        search = Search(TableCuts(ListedTable.sorted(eta, 8), metric), Allowed(0, n))
         search.run()
         assert search.lower <= sign * best + 1e-15
         assert search.upper >= sign * best - 1e-15
@@ -223,7 +223,7 @@ def test_the_search_by_itself_on_few_instances(seed, monkeypatch):
             off = abs(Fraction(search.utility[place]) - sign * scores[2**k - 1])
             assert off <= search.error[place]
         try:
-            found = best_cut(SortedTable(eta), metric, Allowed(0, n))
+            found = best_cut(ListedTable.sorted(eta), metric, Allowed(0, n))
         except AssertionError:
             continue
         exact = sign * scores[2**found.k - 1]
@@ -259,7 +259,7 @@ def check_run(metric, eta, bounds, whole):
     low, high = max(bounds[0], 1), bounds[1]
     if low > high:
         return
-    table = RunTable(-values, counts.astype(np.int64))
+    table = ListedTable.counted(-values, counts.astype(np.int64))
     found = best_cut(table, metric, Allowed(low, high))
     sign = 1.0 if metric.greater_is_better else -1.0
     utility, errors = sign * whole[0], whole[1]
@@ -290,7 +290,7 @@ def test_what_other_labels_change_is_bounded(name, sure):
         if name == "count"
         else bestcut.metrics.get(name)
     )
-    cuts = TableCuts(SortedTable(eta, 8), metric)
+    cuts = TableCuts(ListedTable.sorted(eta, 8), metric)
     parts = cuts.start.size - 1
     first, last = np.arange(parts), np.arange(1, parts + 1)
     inside = cuts.cells(first, last)

@@ -8,7 +8,7 @@ from bestcut.curve import curve_of
 from bestcut.metrics import Trait, from_counts
 from bestcut.search import Allowed
 from bestcut.search._best import best_cut
-from bestcut.search._table import SortedTable
+from bestcut.search._table import ListedTable
 from curve.known import BETA, probabilities
 from helpers import NAMES
 
@@ -23,7 +23,7 @@ def assert_nothing_left_out(law, n, names):
         values, errors = curve_of(eta, metric).whole()
         utility = values if metric.greater_is_better else -values
         for low, high in ((0, n), (n // 7, n // 3), (n // 2, n), (5, 5)):
-            best = best_cut(SortedTable(eta), metric, Allowed(low, high))
+            best = best_cut(ListedTable.sorted(eta), metric, Allowed(low, high))
             assert low <= best.k <= high
             assert abs(best.utility - utility[best.k]) <= best.error + errors[best.k]
             # No cut is better than what is proved, which is little more than what
@@ -73,7 +73,9 @@ def test_the_search_leaves_most_cuts_out(monkeypatch):
 
     monkeypatch.setattr("bestcut.search._best.curve_of", noted)
     monkeypatch.setattr("bestcut.search._best._whole", never)
-    best_cut(SortedTable(eta), bestcut.metrics.get("gmean"), Allowed(0, eta.size))
+    best_cut(
+        ListedTable.sorted(eta), bestcut.metrics.get("gmean"), Allowed(0, eta.size)
+    )
     assert looked_at
     assert sum(looked_at) < eta.size / 4
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -48,7 +49,30 @@ class Chosen(NamedTuple):
     gap: float
 
 
-class Ranking(Lean):
+class _RankingByProbability(Lean, ABC):
+    """What is the same for known probabilities and for draws of them."""
+
+    @property
+    @abstractmethod
+    def eta(self) -> FloatArray:
+        """The probabilities, or their means, from the first in the ranking down."""
+
+    @abstractmethod
+    def prediction(self, cut: int) -> Prediction:
+        """Return the prediction of a cut."""
+
+    @property
+    def thresholds(self) -> FloatArray | None:
+        """The threshold of each cut; inf of the first."""
+        below = np.append(self.eta[1:], -np.inf)[: self.eta.size]
+        return np.concatenate([[np.inf], halfway(below, self.eta)])
+
+    def at(self, threshold: float) -> Prediction:
+        """Return the prediction of a threshold of the probabilities, or their means."""
+        return self.prediction(int(np.count_nonzero(self.eta >= threshold)))
+
+
+class Ranking(_RankingByProbability):
     """Probabilities, which are sorted when their descending order is needed."""
 
     def __init__(self, p: FloatArray) -> None:
@@ -71,11 +95,6 @@ class Ranking(Lean):
         eta.flags.writeable = False
         return eta
 
-    @property
-    def thresholds(self) -> FloatArray | None:
-        """The threshold of each cut; inf of the first."""
-        return _thresholds(self.eta)
-
     def curve(self, metric: Any, solver: str) -> tuple[FloatArray, float]:
         """Return the expected score of every cut, and a bound on the error."""
         if solver in ALGORITHMS:
@@ -96,10 +115,6 @@ class Ranking(Lean):
         """Return the prediction of a cut."""
         found = self._found.get(cut)
         return found[1] if found else Prediction.of_cut(self.eta, cut)
-
-    def at(self, threshold: float) -> Prediction:
-        """Return the prediction of a threshold."""
-        return self.prediction(int(np.count_nonzero(self.eta >= threshold)))
 
     def draws(self) -> RankedDraws:
         """Return the probabilities as one draw of them."""
@@ -157,7 +172,7 @@ class Ranking(Lean):
         return float(self.eta[cut - 1]) if cut else np.inf
 
 
-class DrawnRanking(Lean):
+class DrawnRanking(_RankingByProbability):
     """A ranking for draws of the probabilities, in the order of their means."""
 
     def __init__(self, p: UncertainProbabilities) -> None:
@@ -177,11 +192,6 @@ class DrawnRanking(Lean):
         """The mean probabilities from the first in the ranking down."""
         return self.draws().draws.mean()
 
-    @property
-    def thresholds(self) -> FloatArray | None:
-        """The threshold of each cut; inf of the first."""
-        return _thresholds(self.eta)
-
     def curve(self, metric: Any, solver: str) -> tuple[FloatArray, float]:
         """Return the expected score of every cut, and a bound on the error."""
         return self.whole_curve(metric)
@@ -199,10 +209,6 @@ class DrawnRanking(Lean):
         """Return the prediction of a cut."""
         above, below = (self.draws().side(cut, below=x) for x in (False, True))
         return Prediction(above, below)
-
-    def at(self, threshold: float) -> Prediction:
-        """Return the prediction of a threshold of the mean probabilities."""
-        return self.prediction(int(np.count_nonzero(self.eta >= threshold)))
 
     def draws(self) -> RankedDraws:
         """Return the cuts of the draws, and what is known of them."""
@@ -264,12 +270,6 @@ class _EachRanking(DrawnRanking):
     def draws(self) -> RankedDraws:
         """Return the cuts of the draws, each in its own order."""
         return self._sorted
-
-
-def _thresholds(eta: FloatArray) -> FloatArray:
-    """Return the threshold of every cut of sorted probabilities."""
-    below = np.append(eta[1:], -np.inf)[: eta.size]
-    return np.concatenate([[np.inf], halfway(below, eta)])
 
 
 class GainRanking:

@@ -20,7 +20,7 @@ from bestcut.search._gap import (
 )
 from bestcut.search._search import OpenCells, Search
 from bestcut.search._sorted import best_of_sorted, whole_curve
-from bestcut.search._table import RunTable
+from bestcut.search._table import ListedTable
 
 __all__ = [
     "OUTSIDE",
@@ -29,8 +29,8 @@ __all__ = [
     "BestCut",
     "Bounds",
     "Cells",
+    "ListedTable",
     "OpenCells",
-    "RunTable",
     "Search",
     "TableCuts",
     "best_inside",

@@ -36,7 +36,7 @@ from bestcut.curve import curve_of
 from bestcut.metrics import Metric, Trait, largest_score, score_bound
 from bestcut.search._allowed import Allowed
 from bestcut.search._best import BestCut, best_cut, best_of_values
-from bestcut.search._table import SortedTable
+from bestcut.search._table import ListedTable
 
 _MOST_WORK = 10_000.0  # instances times variance: a curve that takes as long as bounds
 
@@ -52,7 +52,7 @@ def best_of_sorted(eta: FloatArray, metric: Metric, allowed: Allowed) -> BestCut
     # Without a bound on the score nothing can be left out.
     bounded = np.isfinite(score_bound(metric, eta.size)) and not is_on_trust(metric)
     if bounded and eta.size > _whole_up_to(metric, eta):
-        best = best_cut(SortedTable(eta), metric, allowed)
+        best = best_cut(ListedTable.sorted(eta), metric, allowed)
         assert best is not None
         return best
     metric, values, errors = _kept_promise(eta, metric, allowed)

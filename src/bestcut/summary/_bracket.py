@@ -27,7 +27,7 @@ from bestcut.search import (
     RARE,
     Allowed,
     BestCut,
-    RunTable,
+    ListedTable,
     Search,
     TableCuts,
     best_inside,
@@ -325,9 +325,9 @@ class Bracket:
             return Found(trusted, least, Prediction.of_cut(eta, trusted.k))
         cuts, search = self._informed(values, sizes, bins)
 
-        def part(first: int, last: int) -> RunTable:
+        def part(first: int, last: int) -> ListedTable:
             here = (bins >= first) & (bins < last)
-            return RunTable(values[here], sizes[here])
+            return ListedTable.counted(values[here], sizes[here])
 
         best = best_inside(cuts, search, self._runs, part)
         assert best is not None  # some cut is allowed, and a candidate or in a run
