@@ -24,6 +24,7 @@ from bestcut.goals._goals import Question
 from bestcut.metrics import Metric
 from bestcut.scores import (
     UtilityDistribution,
+    first_that_holds,
     probability_error,
 )
 from bestcut.search import extreme_utility
@@ -31,6 +32,7 @@ from bestcut.uncertain import AlignedLaws
 
 _SPACED = 16  # numbers of misses after which one is looked at before those between
 _EVALUATIONS = 1 << 15  # of the metric at a time: their arrays stay in the cache
+_FEW = 512  # searches: more of them are halved, fewer divided into many parts
 _CACHED = 1 << 17  # probabilities that are worked on at a time
 
 # What to ask where utilities and probabilities round by so much.
@@ -213,12 +215,14 @@ class Chances:
         return reached | beyond
 
     def _first_beyond(self, tp: Window, fn: Window) -> int:
-        """Return the first TP that may reach the utility if all of `low` are positive.
+        """Return the first TP that reaches the utility if all of `low` are positive.
 
         With fewest misses: with more it is no better. More TP may be worse then, but
         are taken to be as good.
         """
-        many = np.arange(self._ends[0], max(int(tp.stop.max()), self._ends[0] + 1))
+        many = np.arange(self._ends[0], int(tp.stop.max()))
+        if many.size < 2:  # there are not more
+            return self._n + 1
         reached = self.asked.is_reached(self._utility(many, fn.start.min(), many))
         return int(many[np.argmax(reached)]) if reached.any() else self._n + 1
 
@@ -258,7 +262,7 @@ class Chances:
         """Return the smallest TP that reaches the utility, for cuts and each FN.
 
         First of the first cut and the last, at some FN and at those between, and then
-        of the cuts between.
+        of the cuts between: they lie between those of their neighbours (Lemma 18).
         """
         tp, fn = self._tp.counts, self._fn.counts
         last, every = n_pred.size - 1, np.arange(fn.size)
@@ -288,18 +292,12 @@ class Chances:
         for i in range(0, n_pred.size, rows):
             here = slice(i, i + rows)
             row, column = np.nonzero(low[here] < high[here])
-            first, last = low[here][row, column], high[here][row, column]
-            k, n = n_pred[here][row], self._n
-            missed = np.minimum(fn[column], n - k)
-            tn = n - k - missed
-            while np.any(first < last):
-                middle = (first + last) >> 1
-                caught = np.minimum(middle, k)
-                score = self._metric.score_cells(caught, k - caught, missed, tn)
-                reached = self.asked.is_reached(self._metric.sign * score)
-                last = np.where(reached, middle, last)
-                first = np.where(reached, first, np.minimum(middle + 1, last))
-            tp[here][row, column] = first
+            tp[here][row, column] = self._bisected(
+                low[here][row, column],
+                high[here][row, column],
+                n_pred[here][row],
+                fn[column],
+            )
         # What is not possible is as `_reaches` says, which keeps the order.
         k, many = n_pred[:, None], np.max(high, initial=0)
         if n_pred.size and many > k[0, 0]:
@@ -308,3 +306,27 @@ class Chances:
         if n_pred.size and fn[-1] > self._n - k[-1, 0]:
             tp = np.where(fn > self._n - k, self._n + 1, tp)
         return tp
+
+    def _bisected(
+        self, low: IndexArray, high: IndexArray, k: FloatArray, fn: FloatArray
+    ) -> IndexArray:
+        """Return the smallest TP that reaches the utility, for pairs of k and FN.
+
+        The extreme of one cut is the cut: its own cells are evaluated.
+        """
+        score_cells, sign = self._metric.score_cells, self._metric.sign
+        fn = np.minimum(fn, self._n - k)
+        tn = self._n - k - fn
+
+        def holds(index: IndexArray) -> BoolArray:
+            tp = np.minimum(index, k)
+            return self.asked.is_reached(sign * score_cells(tp, k - tp, fn, tn))
+
+        if low.size <= _FEW:
+            return first_that_holds(low, high, holds)
+        while np.any(low < high):
+            middle = (low + high) >> 1
+            reached = holds(middle)
+            high = np.where(reached, middle, high)
+            low = np.where(reached, low, np.minimum(middle + 1, high))
+        return low

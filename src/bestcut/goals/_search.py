@@ -220,7 +220,7 @@ def excess_of_range(
     at, n_pred = (low, high - 1) if least else (min(high, cuts.n), low)
     chances = Chances(cuts, low, high, ask, _RARE, at=at)
     chance = float(chances.of(np.zeros(1, dtype=np.intp), np.array([n_pred]))[0])
-    # As much too large as too small may be what rare counts change.
+    # Without what was added, chances are wrong by as much, either way.
     return chance - chances.asked.probability - (2 * chances.surplus if least else 0.0)
 
 
