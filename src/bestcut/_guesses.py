@@ -48,12 +48,12 @@ _CURES = {
     "`bestcut.metrics.FBeta(zero_division=1.0)`.",
 }
 
-# Attributes of results; what is no name of an attribute is never asked for.
+# Attributes that people ask results for; most of them are those of a distribution.
 _ATTRIBUTES = {
     "to_json": "`json.dumps(result.to_dict())` writes it as JSON.",
     **{
         name: f"`decision.distribution().{name}` is there."
-        for name in ("interval", "ppf", "prob_at_least", "std", "surprise")
+        for name in ("interval", "mean", "ppf", "prob_at_least", "std", "surprise")
     },
 }
 
