@@ -24,3 +24,14 @@ def publish(module: str, namespace: dict[str, Any], *others: str) -> None:
             written_in = WRITTEN_IN.setdefault(value, value.__module__)
             if value.__module__ == written_in or len(module) < len(value.__module__):
                 value.__module__ = module
+
+
+def users_level() -> int:
+    """Return the ``stacklevel`` with which a warning names a line of the user."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None:
+        package = frame.f_globals.get("__package__") or ""
+        if package.partition(".")[0] != "bestcut":
+            break
+        frame, level = frame.f_back, level + 1
+    return level

@@ -43,13 +43,15 @@ def test_a_broken_promise_does_not_make_a_stream_wrong():
 
 def test_a_stream_that_rests_on_the_promise_has_no_finite_gap_and_warns():
     chosen = metric(is_peaked=False, smooth=True)
-    with pytest.warns(UserWarning, match="smooth=True"):
+    with pytest.warns(UserWarning, match="smooth=True") as told:
         assert bestcut.decide(P, chosen).gap == np.inf
+    assert [each.filename for each in told] == [__file__]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = streamed(chosen)
     assert found.gap == np.inf
-    assert any("smooth=True" in str(each.message) for each in caught)
+    told = [each for each in caught if "smooth=True" in str(each.message)]
+    assert [each.filename for each in told] == [__file__]
 
 
 def test_a_file_that_rests_on_the_promise_says_so_too(tmp_path):

@@ -238,7 +238,7 @@ def decide(
         scope = gap_scope(ranking.n, chosen_metric, *floors)
         allowance = float(exchange_allowance(scope, ranking.n, k, chosen_metric))
     gap = chosen.gap + allowance
-    tell_if_unproved(gap, chosen_metric, stacklevel=3)
+    tell_if_unproved(gap, chosen_metric)
     threshold, n_tied = ranking.threshold(k) if best.is_cut else (None, (0, 0))
     prediction = ranking.prediction(k)
     if not best.is_cut:

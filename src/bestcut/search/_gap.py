@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._public import users_level
 from bestcut._types import EPS, CountArray
 from bestcut.counts import is_on_trust
 from bestcut.metrics import (
@@ -59,7 +60,7 @@ def gap_in_words(gap: float, scope: str) -> str:
     return f"gap {gap:.1e}{' over cuts' if scope == 'cuts' else ''}"
 
 
-def tell_if_unproved(gap: float, metric: Metric, stacklevel: int) -> None:
+def tell_if_unproved(gap: float, metric: Metric) -> None:
     """Say that a decision rests on a promise; nothing else may leave it unproved."""
     if np.isfinite(gap):
         return
@@ -70,5 +71,5 @@ def tell_if_unproved(gap: float, metric: Metric, stacklevel: int) -> None:
         f"metric {metric.name!r}, and `gap` is infinite. Write the metric with "
         "functions that can be followed (docs/how-to/add-a-metric.md), or leave out "
         "smooth=True, which takes longer.",
-        stacklevel=stacklevel + 1,
+        stacklevel=users_level(),
     )

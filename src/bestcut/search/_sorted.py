@@ -23,6 +23,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from bestcut._public import users_level
 from bestcut._types import FloatArray
 from bestcut.counts import (
     SMALLEST_VARIANCE,
@@ -105,7 +106,7 @@ def _doubted(metric: Metric) -> Metric:
     warnings.warn(
         f"metric {metric.name!r} is not as smooth as promised; every count is looked "
         "at instead, which takes longer. Leave out smooth=True.",
-        stacklevel=5,
+        stacklevel=users_level(),
     )
     return replace(metric, smooth=False)  # type: ignore[type-var]
 

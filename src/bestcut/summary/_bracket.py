@@ -275,7 +275,7 @@ class Bracket:
         p = check_probabilities(y_proba)
         often = check_multiplicities(counts, p.size)
         best, least, prediction = self._fixed(p, often)
-        tell_if_unproved(best.gap, self.metric, stacklevel=2)
+        tell_if_unproved(best.gap, self.metric)
         k, scope = best.k, gap_scope(self._table.n, self.metric)
         allowance = exchange_allowance(scope, self._table.n, k, self.metric)
         tied = self._tied(k, least, p, often)
