@@ -117,7 +117,7 @@ def best_without_sort(p: FloatArray, metric: Metric, allowed: Allowed) -> Found 
     if bracket.n_wanted > p.size // 8:
         return None
     wanted = bracket.window.inside(p)
-    return bracket.fixed(wanted, np.ones(wanted.size, dtype=np.int64))
+    return bracket._fixed(wanted, np.ones(wanted.size, dtype=np.int64))
 
 
 class Bracket:
@@ -274,7 +274,7 @@ class Bracket:
         """
         p = check_probabilities(y_proba)
         often = check_multiplicities(counts, p.size)
-        best, least, prediction = self.fixed(p, often)
+        best, least, prediction = self._fixed(p, often)
         tell_if_unproved(best.gap, self.metric, stacklevel=2)
         k, scope = best.k, gap_scope(self._table.n, self.metric)
         allowance = exchange_allowance(scope, self._table.n, k, self.metric)
@@ -312,7 +312,7 @@ class Bracket:
         taken = k - int(table.start[i] + often[inside].sum())
         return (taken, there) if taken < there else (0, 0)
 
-    def fixed(self, p: FloatArray, counts: CountArray) -> Found:
+    def _fixed(self, p: FloatArray, counts: CountArray) -> Found:
         """Return the best cut, of at least the scores in the window, already checked.
 
         `counts` says how often each of them occurs.
