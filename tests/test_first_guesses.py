@@ -209,3 +209,105 @@ def test_labels_where_a_realised_score_belongs():
     score = bestcut.decide(P).distribution()
     with pytest.raises(TypeError, match=r"pass `decision\.realised\(y_true\)`"):
         score.surprise(LABELS)
+
+
+@pytest.mark.parametrize(
+    ("guess", "cure"),
+    [
+        ({"budget": 2}, r"`max_positives=2`"),
+        ({"top_k": 2}, r"`max_positives=2`"),
+        ({"groups": list("aabb")}, r"`bestcut\.decide_each` takes `groups`"),
+        ({"amounts": [5, 5, 9, 9]}, r"`bestcut\.RowUtility\(tp=amounts, fp=-5\)`"),
+        ({"sample_weight": LABELS}, r"`bestcut\.RowUtility\(tp=amounts, fp=-5\)`"),
+        ({"average": "macro"}, r"`bestcut\.multiclass\.decide` .* take `average`"),
+        ({"min_precision": 0.9}, r"`at_least=\{'precision': 0\.9\}`"),
+        ({"precision": 0.9}, r"`at_least=\{'precision': 0\.9\}`"),
+        ({"max_fpr": 0.05}, r"`at_most=\{'fpr': 0\.05\}`"),
+        ({"threshold": 0.3}, r"score_distribution\(y_proba, y_proba >= threshold\)"),
+        ({"beta": 2}, r"`metric='f2'`"),
+        ({"zero_division": 1}, r"`bestcut\.metrics\.FBeta\(zero_division=1\.0\)`"),
+        ({"scoring": "f1"}, r"`metric='f1'`"),
+        ({"y_true": LABELS}, r"`decision\.realised\(y_true\)`"),
+        ({"max_positive": 2}, r"Did you mean `max_positives`\?"),
+        ({"color": "red"}, r"It takes `y_proba`, `metric`, `goal`, .*, `solver`\.$"),
+    ],
+    ids=lambda given: next(iter(given)) if isinstance(given, dict) else "",
+)
+def test_an_argument_that_decide_does_not_have(guess, cure):
+    refused = rf"^decide\(\) got an unexpected keyword argument '{next(iter(guess))}'\."
+    with pytest.raises(TypeError, match=f"{refused} .*{cure}"):
+        bestcut.decide(P, **guess)
+
+
+@pytest.mark.parametrize(
+    ("call", "cure"),
+    [
+        (lambda: bestcut.decide_each([P], average="macro"), r"take `average`\.$"),
+        (lambda: bestcut.decide_each(P, by=LABELS), r"Did you mean `groups`\?"),
+        (lambda: bestcut.decide_each([P], budget=2), r"`max_positives=2`\.$"),
+        (lambda: multiclass.decide([P], budget=2), r"`bestcut\.decide` .*positives`"),
+        (lambda: multiclass.decide([P], at_leas={}), r"It takes .*`also`\.$"),
+        (lambda: multilabel.decide([P], k=2), r"Did you mean `per_row`\?"),
+        (lambda: bestcut.calibrate(y=LABELS, scores=P), r"Did you mean `y_true`\?"),
+        (lambda: bestcut.calibrate(LABELS, p=P), r"Did you mean `scores`\?"),
+        (
+            lambda: bestcut.guarantee(LABELS, P, P, precision=0.8),
+            r"`at_least=\{'precision': 0\.8\}`",
+        ),
+    ],
+)
+def test_an_argument_that_another_function_does_not_have(call, cure):
+    with pytest.raises(TypeError, match=f"unexpected keyword argument .*{cure}"):
+        call()
+
+
+def test_what_arguments_that_are_there_do_is_unchanged():
+    assert bestcut.decide(y_proba=P, max_positives=1).n_positive == 1
+    with pytest.raises(TypeError, match="required positional argument: 'y_proba'"):
+        bestcut.decide(metric="f1")
+    with pytest.warns(UserWarning, match="none of 60 positives") as told:
+        bestcut.calibrate([1, 1, 1, 0, 0, 0] * 20, [1, 2, 3, 4, 5, 6] * 20)
+    assert [one.filename for one in told] == [__file__]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: bestcut.calibrate(P, LABELS),
+        lambda: bestcut.empirical_threshold(P, LABELS),
+        lambda: bestcut.check_calibration(P, LABELS),
+        lambda: bestcut.guarantee(P, LABELS, P, {"precision": 0.5}),
+    ],
+    ids=["calibrate", "empirical_threshold", "check_calibration", "guarantee"],
+)
+def test_scores_before_labels(call):
+    with pytest.raises(ValueError, match=r"`y_true` must hold only 0 and 1.*") as error:
+        call()
+    cure = r"(`scores`|`y_proba`) holds only 0 and 1: pass the labels first\."
+    assert str(error.value).endswith("pass the labels first.")
+    assert str(error.value).count("must hold") == 1
+    assert error.match(cure)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: bestcut.decide(P),
+        lambda: bestcut.decide(P).distribution(),
+        lambda: bestcut.check_calibration(LABELS, P),
+        lambda: multilabel.decide([P]),
+    ],
+)
+def test_the_json_of_a_result(made):
+    result = made()
+    with pytest.raises(AttributeError, match=r"`json\.dumps\(.*\.to_dict\(\)\)`"):
+        result.to_json()
+
+
+def test_what_a_distribution_has_is_asked_of_the_decision():
+    decision = bestcut.decide(P)
+    with pytest.raises(AttributeError, match=r"`decision\.distribution\(\)\.interval`"):
+        decision.interval(0.9)
+    with pytest.raises(AttributeError, match=r"^'Decision' object .*'other'$"):
+        decision.other  # noqa: B018
+    assert not hasattr(decision, "interval")

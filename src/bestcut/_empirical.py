@@ -135,7 +135,7 @@ def empirical_threshold(
     chosen = get(metric)
     check_order(y_true=y_true, scores=scores, sample_weight=sample_weight)
     scores = check_scores(scores)
-    truth = check_labels(y_true, scores.size, name="y_true", of="scores")
+    truth = check_labels(y_true, scores.size, name="y_true", of="scores", beside=scores)
     weight = check_weights(sample_weight, scores.size)
     check_finite_real(near, name="near")
     order = np.argsort(-scores, kind="stable")

@@ -109,6 +109,9 @@ class InfeasibleError(ValueError):
     unmet, count : int
         How many problems have no such prediction, and how many there are.
 
+        .. versionadded:: 0.3
+            `refusal`, `unmet` and `count`.
+
     See Also
     --------
     bestcut.decide : Raises this error if nothing satisfies `at_least`.
@@ -279,6 +282,20 @@ def unknown_attribute(
     """Return the refusal of a name that a module does not have, and where it is."""
     text = f"module {module!r} has no attribute {name!r}"
     return AttributeError(text if place is None else f"{text}; it is `{place}.{name}`.")
+
+
+def no_attribute(result: object, name: str, cure: str | None) -> AttributeError:
+    """Return the refusal of an attribute that a result does not have."""
+    text = f"{type(result).__name__!r} object has no attribute {name!r}"
+    text = text if cure is None else f"{text}. {cure}"
+    return AttributeError(text, name=name, obj=result)
+
+
+def unknown_argument(function: str, name: str, cure: str) -> TypeError:
+    """Return the refusal of an argument that a function does not have."""
+    return TypeError(
+        f"{function}() got an unexpected keyword argument {name!r}. {cure}"
+    )
 
 
 def spelled_plainly(name: str) -> str:
@@ -730,12 +747,22 @@ def not_a_label_matrix(
     return ValueError(f"`{name}` must be {rule}; got shape {shape}.")
 
 
-def not_labels(name: str, array: Any, bad: BoolArray) -> ValueError:
-    """Return the refusal of entries that are neither 0 nor 1."""
+def not_labels(
+    name: str, array: Any, bad: BoolArray, exchanged: str | None = None
+) -> ValueError:
+    """Return the refusal of entries that are neither 0 nor 1.
+
+    `exchanged` is the argument that holds the labels instead.
+    """
+    cure = (
+        f"Turn labels into 0 and 1 with `{name} == positive_class`, and scores with "
+        f"`{name} >= threshold`."
+    )
+    if exchanged is not None:
+        cure = f"`{exchanged}` holds only 0 and 1: pass the labels first."
     return ValueError(
         f"`{name}` must hold only 0 and 1; got {_first(name, array, bad)} "
-        f"({_how_many(bad)} are neither). Turn labels into 0 and 1 with "
-        f"`{name} == positive_class`, and scores with `{name} >= threshold`."
+        f"({_how_many(bad)} are neither). {cure}"
     )
 
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
+from bestcut.curve import curve_of
 from bestcut.decision import Decision
 from bestcut.metrics import Metric, RowUtility, Trait
 from bestcut.mixtures import MixtureCuts
@@ -91,6 +92,7 @@ class Outlook:
     ) -> None:
         self.p, self.n_positive, self.level = p, n_positive, level
         self._ranked = ranked_draws_of(p)
+        self._known = self._ranked.draws.draw(0) if p.n_draws == 1 else None
         self._ranked.look(n_positive)
         self._predictions: dict[int, Prediction] = {}
         sums = [self._ranked.sums[k] for k in n_positive.tolist()]
@@ -132,15 +134,21 @@ class Outlook:
         """Return the prediction of a cut; its laws are kept for other metrics."""
         if place not in self._predictions:
             k = int(self.n_positive[place])
-            sides = (self._ranked.side(k, below=below) for below in (False, True))
-            self._predictions[place] = Prediction(*sides)
+            if self._known is not None:
+                made = Prediction.of_cut(self._known, k)
+            else:
+                sides = (self._ranked.side(k, below=below) for below in (False, True))
+                made = Prediction(*sides)
+            self._predictions[place] = made
         return self._predictions[place]
 
     def counts(self, matter: set[int]) -> ExpectedCounts:
         """Return the counts to expect; intervals are computed at places that matter."""
         places = range(self.n_positive.size)
         means = np.array([self.prediction(i).expected_cells() for i in places])
-        where = np.arange(len(places)) if self.p.n_draws == 1 else self._places(matter)
+        where = (
+            np.arange(len(places)) if self._known is not None else self._places(matter)
+        )
         ends = []
         for points, size in zip(self._points, self._sizes(), strict=True):
             low, high = np.rint(self._ends(points))
@@ -152,10 +160,25 @@ class Outlook:
 
     def scores(self, metric: Metric, matter: set[int]) -> ExpectedScores:
         """Return the score to expect; intervals are computed at places that matter."""
+        mean, error = self._means(metric)
+        return ExpectedScores(mean, error, *self.intervals(metric, matter))
+
+    def _means(self, metric: Metric) -> tuple[FloatArray, float]:
+        """Return the expected score of every cut, and a bound on their errors."""
+        quick = bool(metric.traits & _QUICK_CURVES) and len(self.p) > 0
+        if self._known is not None and quick:
+            value, wrong = curve_of(self._known, metric).whole()
+            return value[self.n_positive], float(wrong[self.n_positive].max())
         cuts = MixtureCuts(self._ranked, metric)
         cuts.evaluate(self.n_positive)
         values = [cuts.value(k) for k in self.n_positive.tolist()]
         mean, error = np.array(values).T
+        return mean, float(error.max())
+
+    def intervals(
+        self, metric: Metric, matter: set[int]
+    ) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """Return the ends of the interval of each cut, and whether it was computed."""
         tp, fn = self._points
         above, below = (size[:, None, None] for size in self._sizes())
         likely = metric.score_cells(tp, above - tp, fn, below - fn)
@@ -169,8 +192,7 @@ class Outlook:
             _between(where, end, near, likely.std(axis=(1, 2)))
             for end, near in zip(np.array(ends).T, self._ends(likely), strict=True)
         )
-        computed = np.isin(range(mean.size), where)
-        return ExpectedScores(mean, float(error.max()), low, high, computed)
+        return low, high, np.isin(range(self.n_positive.size), where)
 
     def _places(self, matter: set[int]) -> IndexArray:
         """Return the cuts at which to compute an interval.

@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bestcut._caches import Lean
+from bestcut._guesses import no_attribute
 from bestcut._tables import library_of
 from bestcut.metrics import Metric, RowUtility
 
@@ -36,6 +37,14 @@ class Plain:
             ``interval`` is that of 90 %.
         """
         return {name: plain(value) for name, value in self._plain().items()}
+
+    if not TYPE_CHECKING:  # for types, what is not there is wrong as ever
+
+        def __getattr__(self, name: str) -> Any:
+            """Refuse what is not there; the error of what failed is its own."""
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)
+            raise no_attribute(self, name)
 
 
 class Result(Plain, Lean):

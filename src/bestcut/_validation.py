@@ -232,10 +232,12 @@ def check_labels(
     name: str = "y_pred",
     of: str = "y_proba",
     draws: int | None = None,
+    beside: FloatArray | None = None,
 ) -> BoolArray:
     """Return `values` as n labels, True where positive.
 
-    `draws` is the number of draws, if the probabilities are draws.
+    `draws` is the number of draws, if the probabilities are draws. `beside` are the
+    scores that come after the labels, in case that the two were exchanged.
     """
     is_bool = type(values) is np.ndarray and values.dtype == np.bool_
     array = (
@@ -251,7 +253,8 @@ def check_labels(
         return np.asarray(array)
     bad = ~((array == 0) | (array == 1))
     if bad.any():
-        raise errors.not_labels(name, array, bad)
+        exchanged = beside is not None and bool(np.isin(beside, (0.0, 1.0)).all())
+        raise errors.not_labels(name, array, bad, of if exchanged else None)
     return array.astype(np.bool_)
 
 

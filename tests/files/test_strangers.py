@@ -146,6 +146,13 @@ def test_an_arrow_file_that_forgets_its_rows_is_refused(tmp_path, name):
     assert "it is damaged" in refusal(path)
 
 
+def test_a_stream_of_arrow_is_called_what_it_is(tmp_path):
+    path = tmp_path / "x.arrow"
+    TABLE.write_ipc_stream(path)
+    assert "x.arrow: is an Arrow stream, which has no end that" in refusal(path)
+    assert refusal(path).endswith("Write it as a file, with polars' `write_ipc`.")
+
+
 def test_a_panic_of_polars_is_an_error_of_the_file(tmp_path, monkeypatch):
     panic = "called `Result::unwrap()` on an `Err`"
 

@@ -89,6 +89,29 @@ def test_goals_and_certainties_are_those_of_decide(asked):
         assert_as_decide(p[here], "f1", many, i, many.labels[here], **asked)
 
 
+@pytest.mark.parametrize(
+    "metric", ["mcc", "squared_count_error", UNEVEN, PROFIT, "specificity"], ids=str
+)
+@pytest.mark.parametrize("goal", [Quantile(0.1), Quantile(0.7), ProbAtLeast(0.4)])
+def test_goals_of_any_metric_are_those_of_decide(metric, goal):
+    p, group = problems(7, count=9, most=12)
+    high = np.arange(9) % 5 + 3
+    many = bestcut.decide_each(p, metric, groups=group, goal=goal, max_positives=high)
+    for i in range(9):
+        here = group == i
+        asked = {"goal": goal, "max_positives": min(int(high[i]), here.sum())}
+        assert_as_decide(p[here], metric, many, i, many.labels[here], **asked)
+
+
+def test_of_cuts_with_the_same_goal_value_the_best_expected_score_is_taken():
+    p = np.array([[0.95, 0.9, 0.02, 0.01], [0.6, 0.5, 0.4, 0.3]])
+    many = bestcut.decide_each(p, "f1", goal=Quantile(0.001))
+    assert many.goal_value.tolist() == [0.0, 0.0]  # every cut may score nothing
+    best = bestcut.decide_each(p, "f1")
+    np.testing.assert_array_equal(many.n_positive, best.n_positive)
+    np.testing.assert_array_equal(many.expected_score, best.expected_score)
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_rows_and_columns_have_conditions_and_goals(axis, n_jobs):

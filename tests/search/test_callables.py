@@ -113,8 +113,9 @@ def test_a_promise_that_is_kept(balanced):
 def test_a_promise_that_is_broken():
     p = np.random.default_rng(0).beta(2, 2, 5000)
     metric = from_counts(narrow, smooth=True)
-    with pytest.warns(UserWarning, match="not as smooth as promised"):
+    with pytest.warns(UserWarning, match="not as smooth as promised") as told:
         decision = bestcut.decide(p, metric)
+    assert [one.filename for one in told] == [__file__]
     assert np.isfinite(decision.gap)
     near = decision.n_positive + np.arange(-5, 6)
     cuts = ExactCuts(descending(p), [0, 5000, *near, *range(0, 5000, 250)])

@@ -74,6 +74,8 @@ class RowRule:
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as plain Python, for JSON.
 
+        .. versionadded:: 0.3
+
         Returns
         -------
         dict

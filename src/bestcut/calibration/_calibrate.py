@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._guesses import hinted
 from bestcut._progress import Progress, progress_of
 from bestcut._stored import Form
 from bestcut._tables import check_order, frame_of
@@ -334,6 +335,8 @@ class Calibration:
     def to_dict(self) -> dict[str, Any]:
         """Return the calibration as plain Python, for JSON.
 
+        .. versionadded:: 0.3
+
         Returns
         -------
         dict
@@ -424,6 +427,7 @@ class Calibration:
         return float(np.sqrt(np.mean(np.var(self._values, axis=0))))
 
 
+@hinted
 def calibrate(
     y_true: Any,
     scores: Any,
@@ -513,7 +517,7 @@ def calibrate(
     rng = check_random_state(random_state)
     check_order(y_true=y_true, scores=scores)
     s = check_finite_scores(scores, name="scores")
-    labels = check_labels(y_true, s.size, name="y_true", of="scores")
+    labels = check_labels(y_true, s.size, name="y_true", of="scores", beside=s)
     if s.size == 0:
         raise errors.no_labels()
     _warn_if_reversed(labels, s)
@@ -545,7 +549,7 @@ def _warn_if_reversed(labels: BoolArray, scores: FloatArray) -> None:
             "one of 1,000 cases: the larger a score, the less likely a positive seems "
             "to be. Pass the column of the positive class, such as "
             "`predict_proba(X)[:, 1]`, or turn the scores round with `-scores`.",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

@@ -133,7 +133,7 @@ def check_calibration(
     drawn = isinstance(y_proba, UncertainProbabilities)
     p = y_proba.mean if drawn else check_probabilities(y_proba)
     draws = y_proba.n_draws if drawn else None
-    labels = check_labels(y_true, p.size, name="y_true", draws=draws)
+    labels = check_labels(y_true, p.size, name="y_true", draws=draws, beside=p)
     if drawn and float(y_proba.std.max(initial=0.0)) > _AGREE:
         never, sure = _never_and_sure(y_proba)
         found = held_against_draws(y_proba, labels, (never, sure), bins_wanted, level)

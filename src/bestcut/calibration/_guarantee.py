@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._guesses import hinted
 from bestcut._results import Result
 from bestcut._tables import check_order, like
 from bestcut._thresholds import threshold_of
@@ -195,6 +196,7 @@ class Guarantee(Result):
         return "\n".join(textwrap.wrap(f"Guarantee: {self.verdict}", _WIDTH))
 
 
+@hinted
 def guarantee(
     y_true: Any,
     scores: Any,
@@ -293,7 +295,9 @@ def guarantee(
     check_order(y_true=y_true, scores=scores)
     labelled = check_finite_scores(scores, name="scores")
     fresh = check_finite_scores(new_scores, name="new_scores")
-    truth = check_labels(y_true, labelled.size, name="y_true", of="scores")
+    truth = check_labels(
+        y_true, labelled.size, name="y_true", of="scores", beside=labelled
+    )
     if truth.size == 0:
         raise errors.no_labels()
     risk = 1.0 - check_share(

@@ -8,6 +8,7 @@ import numpy as np
 
 from bestcut import _errors as errors
 from bestcut._errors import InfeasibleError
+from bestcut._guesses import hinted
 from bestcut._tables import check_order, library_of, like
 from bestcut._types import AnyColumn, BoolArray
 from bestcut._validation import check_bounds, check_probabilities
@@ -103,6 +104,7 @@ def decide(
     max_positives: int | None = ...,
     solver: SolverName = ...,
 ) -> Decision: ...
+@hinted
 def decide(
     y_proba: Any,
     metric: str | AnyMetric = "f1",
@@ -236,7 +238,7 @@ def decide(
         scope = gap_scope(ranking.n, chosen_metric, *floors)
         allowance = float(exchange_allowance(scope, ranking.n, k, chosen_metric))
     gap = chosen.gap + allowance
-    tell_if_unproved(gap, chosen_metric, stacklevel=2)
+    tell_if_unproved(gap, chosen_metric, stacklevel=3)
     threshold, n_tied = ranking.threshold(k) if best.is_cut else (None, (0, 0))
     prediction = ranking.prediction(k)
     if not best.is_cut:

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from bestcut.files._errors import arrow_stream
 from bestcut.files._input import Input
 from bestcut.files._thrift import Damaged
 
@@ -93,6 +94,8 @@ def check_arrow(given: Input) -> int:
     """
     rows = total = 0
     with given.opened() as file:
+        if file.read(len(_GOES_ON)) == _GOES_ON:
+            raise arrow_stream(given.where)
         data = _footer(file, given)
         footer = FlatTable.root(data)
         schema = footer.table(_SCHEMA)

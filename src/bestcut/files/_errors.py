@@ -37,6 +37,12 @@ def no_rows(where: str) -> FileError:
     return refusal(where, "has no rows", "Pass a file with labelled rows.")
 
 
+def arrow_stream(where: str) -> FileError:
+    """Return the refusal of Arrow messages that are not in a file of Arrow."""
+    what = "is an Arrow stream, which has no end that says what it holds"
+    return refusal(where, what, "Write it as a file, with polars' `write_ipc`.")
+
+
 def unknown_limit(name: str, known: Iterable[str]) -> ValueError:
     """Return the refusal of a limit that there is not."""
     return ValueError(

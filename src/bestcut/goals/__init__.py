@@ -28,10 +28,12 @@ from bestcut.goals._goals import (
     Mean,
     ProbAtLeast,
     Quantile,
-    Question as Question,
     check_goal as check_goal,
 )
-from bestcut.goals._search import GoalSearch as GoalSearch
+from bestcut.goals._search import (
+    GoalSearch as GoalSearch,
+    cuts_that_reach as cuts_that_reach,
+)
 
 # What users import; the names above with `as` are for the other folders.
 __all__ = ["Certain", "Goal", "Mean", "ProbAtLeast", "Quantile"]

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from bestcut import _errors as errors
 from bestcut._types import BoolArray, FloatArray
 from bestcut._validation import check_finite_real, check_share
@@ -54,22 +56,22 @@ class Question(NamedTuple):
 
     Attributes
     ----------
-    utility : float or ndarray
-        The utility to reach; an array has one for each of many distributions.
+    utility : float
+        The utility to reach.
     strictly : bool
         Whether the utility must be exceeded.
     probability : float
         The number that the probability must exceed.
     """
 
-    utility: Any
+    utility: float
     strictly: bool
     probability: float
 
-    def is_reached(self, value: FloatArray, utility: Any) -> BoolArray:
-        """Return which values reach a utility."""
-        reached: BoolArray = value > utility if self.strictly else value >= utility
-        return reached
+    def is_reached(self, value: FloatArray) -> BoolArray:
+        """Return which values reach the utility."""
+        reached = value > self.utility if self.strictly else value >= self.utility
+        return np.asarray(reached)
 
 
 class DistributionGoal(Goal):
@@ -81,13 +83,12 @@ class DistributionGoal(Goal):
 
     @abstractmethod
     def question(
-        self, value: float, metric: AnyMetric, tolerance: Any, probability_error: float
+        self, value: float, metric: AnyMetric, tolerance: float, error: float
     ) -> Question:
         """Return what to ask of a distribution whose number may exceed `value`.
 
         It does, by more than rounding, exactly if the answer is yes. `tolerance` and
-        `probability_error` are those of the distribution; the former may be an array,
-        for many distributions.
+        `error` are by how much its utilities and its probabilities round.
         """
 
     @abstractmethod
@@ -172,11 +173,11 @@ class ProbAtLeast(DistributionGoal):
         return min(utility.reaching(wanted), 1.0)
 
     def question(
-        self, value: float, metric: AnyMetric, tolerance: Any, probability_error: float
+        self, value: float, metric: AnyMetric, tolerance: float, error: float
     ) -> Question:
         """Return what to ask of a distribution whose probability may exceed `value`."""
         wanted = metric.sign * float(self.score)
-        return Question(wanted - tolerance, False, value * (1.0 + probability_error))
+        return Question(wanted - tolerance, False, value * (1.0 + error))
 
     def gap(self, value: float, tolerance: float, probability_error: float) -> float:
         """Return by how much the probability may exceed `value`: a relative error."""
@@ -235,10 +236,10 @@ class Quantile(DistributionGoal):
         return utility.quantile(float(self.q))
 
     def question(
-        self, value: float, metric: AnyMetric, tolerance: Any, probability_error: float
+        self, value: float, metric: AnyMetric, tolerance: float, error: float
     ) -> Question:
         """Return what to ask of a distribution whose quantile may exceed `value`."""
-        allowed = 1.0 - float(self.q) + probability_error
+        allowed = 1.0 - float(self.q) + error
         return Question(value + tolerance, True, allowed)
 
     def gap(self, value: float, tolerance: float, probability_error: float) -> float:

@@ -1,114 +1,41 @@
 """The best cut for a goal that looks at the whole law of the score.
 
-Branch and bound. For all cuts from `low` to `high`, TP is at most the number of
-positives among the first `high`, and FP at least the number of negatives among the
-first `low`, whatever the labels turn out to be; the positives are as many as they are.
-A metric that never falls when a prediction is corrected is then at most what it is at
-these two extremes, in every case, so its quantiles and its probabilities of reaching a
-score are at most theirs. A range of cuts whose extremes do not beat the best cut found
-so far is left out, another one is halved. Of a short one, groups of cuts are looked at
-side by side in the same way, and then the cuts of those that are left. Where it is not
-proved, for these n instances, that the metric never falls, every cut is looked at.
+Branch and bound, over draws of the probabilities; what is known is one draw. A metric
+that never falls when a prediction is corrected has, in a range of cuts, chances that
+are at most those of its extremes (Lemma 18). The range with the highest bound is
+divided next, until nothing is left that could beat the best cut found so far. Of short
+ranges, groups of cuts are looked at side by side, and then the cuts of those that are
+left. Where it is not proved, for these n instances, that the metric never falls, every
+cut is looked at. The cuts that reach a score surely enough are found in the same way.
 
 Near its maximum a curve is flat, and about sqrt(n) cuts are looked at; a look takes
-some sqrt(n) evaluations of the metric.
+some sqrt(n) evaluations of the metric, and as many sums for each draw.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
-from itertools import accumulate, pairwise
-from typing import Any, NamedTuple, Protocol
+import heapq
+from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
-from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
-from bestcut.counts import NOTHING, Law, add_instance, convolved, law_of, trimmed
+from bestcut._types import BoolArray, FloatArray, IndexArray
+from bestcut.goals._chances import Ask, Chances, Cuts
 from bestcut.goals._goals import DistributionGoal, Question
-from bestcut.metrics import (
-    Metric,
-    agreement_never_hurts,
-    check_metric,
-    tp_never_matters,
-)
-from bestcut.scores import (
-    Atoms,
-    Rows,
-    UtilityDistribution,
-    distribution_of_score,
-    first_that_holds,
-    probability_error,
-)
+from bestcut.goals._known import KnownCuts
+from bestcut.goals._listed import ListedChances
+from bestcut.metrics import Metric, agreement_never_hurts
 
-# The bound on a range costs about as much as 20 cuts that are looked at side by side,
-# and blocks of so many cuts have laws that are hardly wider than those of one cut.
-_SHORT = 256
-# Groups of cuts that are looked at before the laws of their cuts are computed, and then
-# before single cuts: a group costs as much as one of its cuts.
-_GROUP = 16
-_LENGTHS = (4,)
-_SPACED = 16  # numbers of misses after which one is looked at before those between
-# Parts of both laws that are looked at before the whole. A window has some 19 standard
-# deviations: these are 0.6, 2.4 and 4.8 of them to either side of the most probable
-# pair, with probabilities of 0.2, 0.97 and 1 - 4e-6.
-_SHARES = (1 / 16, 1 / 4, 1 / 2)
-# Bounds on groups of cuts look at the misses this much more finely than at the cuts,
-# and only at those whose chance is not this small beside what is asked.
-_FINE = 8
+_FIRST, _SPLIT = 16, 2
+_GROUPS = (64, 16, 4)  # cuts that are bounded together before single ones
+_SHORTEST, _LONGEST = 24, 512  # cuts of a short range, if their laws take about ...
+_TABLE = 1 << 23  # ... so many numbers
+# Bounds may leave out counts that are less probable than this, of what is asked.
 _RARE = 1e-6
-_EVALUATIONS = 1 << 14  # of the metric at a time: their arrays stay in the cache
-_FEW = 1 << 12  # of them: fewer at a time take hardly less
 
-
-class _Range(NamedTuple):
-    """The cuts low, ..., high, and the laws of the counts around them."""
-
-    low: int
-    high: int
-    before: Law  # of the positives among the first `low`
-    within: Law  # from there to `high`
-    after: Law  # among the others
-
-    def distance(self, cut: int) -> int:
-        """Return how far away a cut is."""
-        return max(self.low - cut, cut - self.high, 0)
-
-
-class _Cuts(Protocol):
-    """Cuts that are looked at side by side: low, low + 1, ...
-
-    Attributes
-    ----------
-    low : int
-        The first of them.
-    lengths : tuple of int
-        Of groups of cuts, from long to short, that should be looked at before single
-        ones.
-    tolerance : ndarray
-        Utilities of a cut that are closer than this are equal.
-    probability_error : float
-        Bound on the error of a probability.
-    """
-
-    low: int
-    lengths: tuple[int, ...]
-    probability_error: float
-
-    @property
-    def tolerance(self) -> FloatArray:
-        """Utilities of a cut that are closer than this are equal."""
-
-    def chances(
-        self, asked: Question, starts: IndexArray, ends: IndexArray
-    ) -> FloatArray:
-        """Return the probabilities asked for, of groups of cuts.
-
-        Of a group, a probability that is no less than that of any of its cuts. One that
-        is not above ``asked.probability`` may be any such number.
-        """
-
-    def law(self, i: int) -> UtilityDistribution:
-        """Return the law of the utility of cut low + i."""
+# Returns which of some cuts are above what is asked, and by how much.
+Look = Callable[[Ask, IndexArray], tuple[IndexArray, FloatArray]]
 
 
 class GoalSearch:
@@ -118,8 +45,8 @@ class GoalSearch:
     ----------
     goal : DistributionGoal
         What is to be made large.
-    eta : ndarray
-        Probabilities, sorted descending.
+    cuts : Cuts or ndarray
+        The cuts of a ranking; or known probabilities, sorted descending.
     metric : Metric
         Whose law.
     allowed : ndarray of bool, shape (n + 1,)
@@ -129,14 +56,12 @@ class GoalSearch:
     def __init__(
         self,
         goal: DistributionGoal,
-        eta: FloatArray,
+        cuts: Cuts | FloatArray,
         metric: Metric,
         allowed: BoolArray,
     ) -> None:
-        self.goal, self.eta, self.metric, self.n = goal, eta, metric, eta.size
-        self.allowed = allowed
-        self.allowed_before = np.concatenate([[0], np.cumsum(allowed)])
-        self.rising = agreement_never_hurts(metric, self.n)
+        self.goal, self.metric, self.allowed = goal, metric, allowed
+        self.cuts = KnownCuts(cuts, metric) if isinstance(cuts, np.ndarray) else cuts
 
     def run(self, first: int) -> tuple[int, float, float]:
         """Return the best cut, its value and a gap, beginning with a good cut.
@@ -155,486 +80,172 @@ class GoalSearch:
             Ranges are left out only by a proved bound, which leaves what
             `DistributionGoal.gap` says: differences that are taken for rounding.
         """
-        if self._only_size_counts():
-            sizes = _Sizes(self.metric, self.eta)
-            self._begin(first, sizes.law(first))
-            self._look_at(sizes, self.n)
+        self.best, self.value, self.tolerance, self.gap = first, -np.inf, 0.0, 0.0
+        if agreement_never_hurts(self.metric, self.cuts.n):
+            self._take(first, self.cuts)
+            self._divide()
         else:
-            ranges = self._rings(first)
-            while ranges:
-                nearest = min(ranges, key=lambda at: at.distance(self.best))
-                ranges.remove(nearest)
-                ranges += self._narrowed(nearest)
+            listed = ListedChances(self.cuts)
+            self._take(first, listed)
+            self._look_at(np.flatnonzero(self.allowed), listed, [listed.above])
         return self.best, self.goal.shown(self.value, self.metric), self.gap
 
-    def _only_size_counts(self) -> bool:
-        """Return whether it is proved that the metric is the same for every TP."""
-        return check_metric(self.metric).tp_independent and tp_never_matters(
-            self.metric, self.n
-        )
+    def _ask(self, tolerance: float, probability_error: float) -> Question:
+        """Return what to ask of a cut that may be better, where so much rounds."""
+        rounding = max(tolerance, self.tolerance), probability_error
+        self.gap = max(self.gap, self.goal.gap(self.value, *rounding))
+        return self.goal.question(self.value, self.metric, *rounding)
 
-    def _begin(self, first: int, law: UtilityDistribution) -> None:
-        self.best, self.value = first, self.goal.value(law, self.metric)
-        self.gap = self.goal.gap(self.value, law.tolerance, law.probability_error)
+    def _take(self, cut: int, cuts: Cuts | ListedChances) -> bool:
+        """Take a cut if it is better than the best so far, and say so."""
+        law = cuts.utility(cut)
+        value = self.goal.value(law, self.metric)
+        if not value > self.value:
+            return False
+        self.best, self.value, self.tolerance = cut, value, law.tolerance
+        self._ask(law.tolerance, law.probability_error)
+        return True
 
-    def _rings(self, first: int) -> list[_Range]:
-        """Look at the first cut, and return ranges of all cuts around it.
-
-        The further away, the longer are those that can be left out as a whole: what a
-        bound on a range gives away grows with its length, and what a cut lacks with the
-        square of its distance, over about n.
-        """
-        far = [0]
-        while far[-1] < self.n:
-            far.append(far[-1] + max(_SHORT, far[-1] ** 2 // self.n))
-        steps = np.array(far)
-        edges = np.concatenate([[0, self.n], first - steps, first + steps])
-        edges = np.unique(np.clip(edges, 0, self.n))
-        pairs = list(pairwise(edges.tolist()))
-        within = [law_of(self.eta[i:j]) for i, j in pairs]
-        before = list(accumulate(within, convolved, initial=NOTHING))
-        after = list(accumulate(within[::-1], convolved, initial=NOTHING))[::-1]
-        at = int(np.searchsorted(edges, first))
-        law = _law_at(self.metric, first, self.n, before[at], after[at], self.rising)
-        self._begin(first, law)
-        return [
-            _Range(*pair, before[i], within[i], after[i + 1])
-            for i, pair in enumerate(pairs)
-        ]
-
-    def _narrowed(self, at: _Range) -> list[_Range]:
-        """Return what is left to look at of a range: nothing, or its halves."""
-        if self.allowed_before[at.high + 1] == self.allowed_before[at.low]:
-            return []
-        if self.rising and not self._can_beat(at):
-            return []
-        if at.high - at.low <= _SHORT:
-            shorter = self._narrower(at) if self.rising else at
-            if shorter is None:
-                return []
-            at = shorter
-            eta = self.eta[at.low : at.high]
-            tp, fn = _Table.running(at.before, eta), _Table.running(at.after, eta[::-1])
-            fn = fn._replace(pmf=fn.pmf[::-1])
-            block = _Block(self.metric, at.low, self.n, self.rising, tp, fn)
-            self._look_at(block, at.high)
-            return []
-        middle = (at.low + at.high) // 2
-        left, right = (
-            law_of(self.eta[i:j]) for i, j in ((at.low, middle), (middle, at.high))
-        )
-        return [
-            _Range(at.low, middle, at.before, left, convolved(right, at.after)),
-            _Range(middle, at.high, convolved(at.before, left), right, at.after),
-        ]
-
-    def _look_at(self, cuts: _Cuts, last: int) -> None:
-        """Take the best of the allowed cuts up to `last`, if it is better."""
-        left = np.flatnonzero(self.allowed[cuts.low : last + 1])
-        for length in cuts.lengths:
-            groups, group = np.unique(left // length, return_inverse=True)
-            starts = groups * length
-            ends = np.minimum(starts + length - 1, last - cuts.low)
-            left = left[(self._excess(cuts, starts, ends) > 0.0)[group]]
-        while left.size:
-            excess = self._excess(cuts, left, left)
-            most = int(np.argmax(excess))
-            if excess[most] <= 0.0:
+    def _divide(self) -> None:
+        """Take the best allowed cut, if it is better, the likeliest range first."""
+        short, looks = short_range(self.cuts, self.best), looks_at(self.cuts)
+        ranges: list[tuple[float, float, int, int]] = []
+        new = parts(0, self.cuts.n + 1, _FIRST, short)
+        while new or ranges:
+            for low, high in new:
+                if self.allowed[low:high].any():
+                    excess = excess_of_range(self.cuts, self._ask, low, high)
+                    if excess > 0.0:
+                        heapq.heappush(ranges, (-excess, self.value, low, high))
+            if not ranges:
                 return
-            value = self.goal.value(cuts.law(int(left[most])), self.metric)
-            if value > self.value:
-                self.best, self.value = cuts.low + int(left[most]), value
-            excess[most] = 0.0  # it has been looked at
-            left = left[excess > 0.0]
+            _, value, low, high = heapq.heappop(ranges)
+            new = []
+            if value != self.value:  # a better cut was found since
+                new = [(low, high)]
+            elif high - low > short:
+                new = parts(low, high, _SPLIT, short)
+            else:
+                left = low + np.flatnonzero(self.allowed[low:high])
+                self._look_at(left, self.cuts, looks)
 
-    def _excess(self, cuts: _Cuts, starts: IndexArray, ends: IndexArray) -> FloatArray:
-        """Return by how much groups of cuts may be better, as a probability.
-
-        Those that may not be have 0 or less.
-        """
-        if not starts.size:
-            return np.zeros(0)
-        tolerance = cuts.tolerance[starts]
-        asked = self.goal.question(
-            self.value, self.metric, tolerance, cuts.probability_error
-        )
-        gap = self.goal.gap(
-            self.value, float(np.max(tolerance)), cuts.probability_error
-        )
-        self.gap = max(self.gap, gap)
-        return cuts.chances(asked, starts, ends) - asked.probability
-
-    def _can_beat(self, at: _Range) -> bool:
-        """Return whether a cut of the range could be better than the best so far."""
-        caught = convolved(at.before, at.within)
-        tp, fn = _Table.of(caught), _Table.of(at.after)
-        return self._groups_that_can_beat(at, tp, fn, at.high - at.low).size > 0
-
-    def _narrower(self, at: _Range) -> _Range | None:
-        """Return a short range without the groups at its ends that cannot be better.
-
-        None is returned if no group can.
-        """
-        eta = self.eta[at.low : at.high]
-        groups = _laws_of_groups(eta)
-        tp = _Table.by_group(at.before, groups)
-        fn = _Table.by_group(at.after, groups[::-1])
-        fn = fn._replace(pmf=fn.pmf[::-1])
-        left = self._groups_that_can_beat(
-            at, _Table(tp.start, tp.pmf[1:]), _Table(fn.start, fn.pmf[1:]), _GROUP
-        )
-        if not left.size:
-            return None
-        first, last = int(left[0]), int(left[-1]) + 1
-        low, high = at.low + first * _GROUP, min(at.low + last * _GROUP, at.high)
-        return _Range(low, high, tp.law(first), NOTHING, fn.law(last))
-
-    def _groups_that_can_beat(
-        self, at: _Range, tp: _Table, fn: _Table, step: int
-    ) -> IndexArray:
-        """Return which groups of cuts of a range could be better than the best so far.
-
-        Each begins `step` cuts after the one before it; the laws are those of the
-        positives among the first instances up to its end, and after it.
-        """
-        group = _Block(self.metric, at.low, self.n, True, tp, fn, step)
-        which = np.arange(tp.pmf.shape[0])
-        return np.flatnonzero(self._excess(group, which, which) > 0.0)
-
-
-def _laws_of_groups(eta: FloatArray) -> FloatArray:
-    """Return the laws of the positives of every `_GROUP` instances, a row for each."""
-    count = -(-eta.size // _GROUP)
-    groups = np.zeros((count, _GROUP))
-    groups.ravel()[: eta.size] = eta
-    laws = np.zeros((_GROUP + 1, count))
-    laws[0] = 1.0
-    for p in groups.T:
-        add_instance(laws, p, laws)
-    return np.ascontiguousarray(laws.T)
-
-
-def _law_at(
-    metric: Metric, k: int, n: int, tp: Law, fn: Law, rising: bool
-) -> UtilityDistribution:
-    """Return the law of the utility of one cut."""
-    if rising:
-        return Rows(metric, tp, fn, k, n)
-    return distribution_of_score(metric, tp, fn, k, n)
-
-
-class _Table(NamedTuple):
-    """Laws of a count: the probability of start + j is pmf[i, j] in the i-th."""
-
-    start: int
-    pmf: FloatArray
-
-    @classmethod
-    def of(cls, law: Law) -> _Table:
-        """Return a single law."""
-        return cls(law.start, law.pmf[None])
-
-    @classmethod
-    def running(cls, start: Law, eta: FloatArray) -> _Table:
-        """Return the laws after 0, 1, ... instances more."""
-        pmf = np.zeros((eta.size + 1, start.pmf.size + eta.size))
-        pmf[0, : start.pmf.size] = start.pmf
-        for row, after, p in zip(pmf, pmf[1:], eta.tolist(), strict=False):
-            add_instance(row, p, after)
-        return cls._of_rows(start.start, pmf)
-
-    @classmethod
-    def by_group(cls, start: Law, groups: FloatArray) -> _Table:
-        """Return the laws after 0, 1, ... groups of instances more."""
-        count, more = groups.shape[0], groups.shape[1] - 1
-        pmf = np.zeros((count + 1, start.pmf.size + count * more))
-        pmf[0, : start.pmf.size] = start.pmf
-        for i, group in enumerate(groups):
-            law = np.convolve(pmf[i, : start.pmf.size + i * more], group)
-            pmf[i + 1, : law.size] = law
-        return cls._of_rows(start.start, pmf)
-
-    @classmethod
-    def _of_rows(cls, start: int, pmf: FloatArray) -> _Table:
-        """Return the laws on a window without what is negligible in all of them."""
-        last = trimmed(start, pmf.max(axis=0))
-        low = last.start - start
-        return cls(last.start, pmf[:, low : low + last.pmf.size])
-
-    @property
-    def counts(self) -> FloatArray:
-        """The values of the window."""
-        return self.start + np.arange(self.pmf.shape[1], dtype=np.float64)
-
-    def law(self, i: int) -> Law:
-        """Return the i-th law."""
-        return trimmed(self.start, self.pmf[i])
-
-
-class _Block:
-    """Cuts that follow each other, or a group of them, and the laws of their counts.
-
-    Parameters
-    ----------
-    metric : Metric
-        The metric.
-    low, n : int
-        The first cut, and the number of instances.
-    rising : bool
-        Whether the metric never falls when a label is right.
-    tp, fn : _Table
-        The law of TP, and that of FN, for each cut.
-    step : int
-        How many cuts further the next one is.
-    """
-
-    def __init__(
-        self,
-        metric: Metric,
-        low: int,
-        n: int,
-        rising: bool,
-        tp: _Table,
-        fn: _Table,
-        step: int = 1,
+    def _look_at(
+        self, left: IndexArray, cuts: Cuts | ListedChances, looks: list[Look]
     ) -> None:
-        self.metric, self.low, self.n, self.rising = metric, low, n, rising
-        self.tp, self.fn, self.step = tp, fn, step
-        self.lengths: tuple[int, ...] = _LENGTHS if rising else ()
-        self.probability_error = probability_error(tp.pmf.shape[1] + fn.pmf.shape[1])
+        """Take the best of some cuts, if it is better, after looks at all of them.
 
-    def _utility(self, tp: Any, fn: Any, k: Any) -> FloatArray:
-        """Evaluate at counts; those that are impossible have probability 0."""
-        tp, fn = np.minimum(tp, k), np.minimum(fn, self.n - k)
-        score = self.metric.score_cells(tp, k - tp, fn, self.n - k - fn)
-        score = np.broadcast_to(score, np.broadcast_shapes(tp.shape, fn.shape))
-        return score if self.metric.greater_is_better else -score
-
-    @cached_property
-    def tolerance(self) -> FloatArray:
-        """Utilities of a cut that are closer than this are equal.
-
-        As of `Rows`, from the utilities of all pairs of a lowest or highest count.
+        The likeliest are tried first. Once a better cut is found, fewer are left.
         """
-        cuts = self.low + self.step * np.arange(self.tp.pmf.shape[0], dtype=np.float64)
-        tp, fn = (table.counts[[0, -1], None] for table in (self.tp, self.fn))
-        ends = self._utility(tp[:, None], fn, cuts[[0, -1]])
-        return np.full(cuts.size, 16 * EPS * np.max(np.abs(ends)))
-
-    def law(self, i: int) -> UtilityDistribution:
-        """Return the law of the utility of cut low + i."""
-        tp, fn = self.tp.law(i), self.fn.law(i)
-        return _law_at(self.metric, self.low + i, self.n, tp, fn, self.rising)
-
-    def chances(
-        self, asked: Question, starts: IndexArray, ends: IndexArray
-    ) -> FloatArray:
-        """Return the probabilities asked for, of groups of cuts.
-
-        All positives up to the end are counted as caught, and only as many as are left
-        of the cuts up to the start as false: a group is as good as that at the most.
-        """
-        if not self.rising:
-            each = np.broadcast_to(asked.utility, starts.shape).tolist()
-            return np.array(
-                [
-                    self._chance(asked._replace(utility=utility), i)
-                    for i, utility in zip(starts.tolist(), each, strict=True)
-                ]
-            )
-        tail = np.zeros((starts.size, self.tp.pmf.shape[1] + 1))
-        tail[:, :-1] = np.cumsum(self.tp.pmf[ends, ::-1], axis=1)[:, ::-1]
-        columns = self._columns(asked, self.step * (int(np.max(ends - starts)) + 1))
-        first = self._first(asked, starts, columns)
-        reached = np.take_along_axis(tail, first, axis=1)
-        missed = np.add.reduceat(self.fn.pmf[ends], columns, axis=1)
-        chance: FloatArray = np.einsum("ij,ij->i", missed, reached)
-        return chance
-
-    def _columns(self, asked: Question, length: int) -> IndexArray:
-        """Return the numbers of misses to look at, for groups of so many cuts.
-
-        Those between are counted as the next lower one, which is no worse: the bound
-        holds whatever the choice. It gives away little beside what a group does.
-        """
-        width = self.fn.pmf.shape[1]
-        if length == 1:
-            return np.arange(width)
-        rare = _RARE * min(asked.probability, 1.0 - asked.probability)
-        likely = np.flatnonzero(self.fn.pmf.max(axis=0) > rare)
-        some = np.arange(likely[0], likely[-1] + 1, -(-length // _FINE))
-        return np.unique(np.append(0, some))
-
-    def _first(
-        self, asked: Question, which: IndexArray, columns: IndexArray
-    ) -> IndexArray:
-        """Return the first count of TP that reaches the utility, for each FN.
-
-        With one more predicted positive, or one more positive missed, it is no lower:
-        the metric never falls when a label is right. So it is looked for between those
-        of the cuts on either side that are known: first both ends, then some between,
-        and so on. The metric is evaluated hardly twice for each pair, where these are
-        many.
-        """
-        size, width = self.tp.pmf.shape[1], columns.size
-        last = which.size - 1
-        first = np.zeros((which.size, width), dtype=np.intp)
-        ends, every = np.unique([0, last]), np.arange(width)
-        some = columns[::_SPACED]
-        low = np.zeros((ends.size, some.size), dtype=np.intp)
-        high = np.full((ends.size, some.size + 1), size)
-        high[:, :-1] = self._bisected(asked, which[ends], some, low, high[:, 1:])
-        low, high = high[:, every // _SPACED], high[:, every // _SPACED + 1]
-        first[ends] = self._bisected(asked, which[ends], columns, low, high)
-        known = 1 << last.bit_length()
-        most = max(_EVALUATIONS // width, 1)
-        while known > 1:
-            step = known // 2
-            while step > 1 and last // step * width < _FEW:
-                step //= 2
-            new = np.arange(step, last, step)
-            new = new[new % known > 0]
-            for i in range(0, new.size, most):
-                row = new[i : i + most]
-                before = row // known * known
-                low, high = first[before], first[np.minimum(before + known, last)]
-                first[row] = self._bisected(asked, which[row], columns, low, high)
-            known = step
-        return first
-
-    def _bisected(
-        self,
-        asked: Question,
-        cuts: IndexArray,
-        columns: IndexArray,
-        low: IndexArray,
-        high: IndexArray,
-    ) -> IndexArray:
-        """Return the first count of TP that reaches the utility, from low to high."""
-        cuts = self.low + self.step * cuts
-        k, fn = cuts.astype(np.float64), self.fn.counts[columns]
-        first = low.copy()
-        row, column = np.nonzero(low < high)
-        low, high = low[row, column], high[row, column]
-        k_there, fn_there = k[row], fn[column]
-        utility = asked.utility[0]  # a block has one tolerance, and so one utility
-        first[row, column] = first_that_holds(
-            low,
-            high,
-            lambda index: asked.is_reached(
-                self._utility(self.tp.start + index, fn_there, k_there), utility
-            ),
-        )
-        # More positives than predicted ones may be anything, as far as bounds go; more
-        # misses than predicted negatives are impossible.
-        caught = np.maximum(cuts[:, None] + 1 - self.tp.start, 0)
-        possible = fn <= (self.n - k)[:, None]
-        return np.where(possible, np.minimum(first, caught), self.tp.pmf.shape[1])
-
-    def _chance(self, asked: Question, i: int) -> float:
-        """Return the probability of a cut, or a number that is not above that asked.
-
-        What fails is added up, the likely pairs first. Once it is enough, the others
-        need no look.
-        """
-        tp, fn = self.tp.law(i), self.fn.law(i)
-        for share in _SHARES:
-            likely = _middle(tp, share), _middle(fn, share)
-            missed = self._mass(asked, i, *likely, reached=False)
-            if 1.0 - missed + self.probability_error <= asked.probability:
-                return asked.probability
-        return self._mass(asked, i, tp, fn, reached=True)
-
-    def _mass(
-        self, asked: Question, i: int, tp: Law, fn: Law, *, reached: bool
-    ) -> float:
-        """Return the probability of the pairs that reach the utility, or do not."""
-        mass, step = 0.0, max(_EVALUATIONS // fn.pmf.size, 1)
-        for j in range(0, tp.pmf.size, step):
-            a = tp.counts[j : j + step, None]
-            value = self._utility(a, fn.counts, float(self.low + i))
-            mass += float(
-                tp.pmf[j : j + step]
-                @ ((asked.is_reached(value, asked.utility) == reached) @ fn.pmf)
-            )
-        return mass
+        while left.size:
+            for look in looks:
+                left, excess = look(self._ask, left)
+            likeliest = left[np.argsort(-excess, kind="stable")]
+            left = left[:0]
+            for i, cut in enumerate(likeliest.tolist(), start=1):
+                if cut != self.best and self._take(cut, cuts):
+                    left = np.sort(likeliest[i:])
+                    break
 
 
-class _Sizes:
-    """All cuts, for a metric in which only the number of positives counts.
+def cuts_that_reach(
+    cuts: Cuts, score: float, probability: float, within: BoolArray
+) -> BoolArray:
+    """Return which cuts reach a score with a probability, among some.
 
-    That has the same law for all of them.
+    A range of cuts is left out as a whole if its upper extreme has too small a chance,
+    and taken as a whole if its lower extreme has enough; another one is divided. A
+    utility may have been rounded down, which a single cut's distribution allows for.
+    """
+    wanted = cuts.metric.sign * score
+    reached = np.zeros(cuts.n + 1, dtype=np.bool_)
+
+    def maybe(tolerance: float, error: float) -> Question:
+        return Question(wanted - tolerance, False, probability - error)
+
+    def surely(_: float, error: float) -> Question:
+        return Question(wanted, False, probability + error)
+
+    def look_at(left: IndexArray, looks: list[Look]) -> None:
+        for look, room in zip(looks, (2 * _RARE, 0.0), strict=False):
+            likely, excess = look(surely, left)
+            sure = likely[excess > room]
+            reached[sure] = True
+            left, _ = look(maybe, np.setdiff1d(left, sure))
+        for cut in left.tolist():
+            law = cuts.utility(cut)
+            enough = probability - law.probability_error
+            reached[cut] = law.reaching(wanted) >= enough
+
+    if not agreement_never_hurts(cuts.metric, cuts.n):
+        look_at(np.flatnonzero(within), [ListedChances(cuts).above])
+        return reached
+    short, looks = short_range(cuts, cuts.n // 2), looks_at(cuts)
+    ranges = parts(0, cuts.n + 1, _FIRST, short)
+    while ranges:
+        low, high = ranges.pop()
+        if not within[low:high].any():
+            continue
+        if excess_of_range(cuts, maybe, low, high) <= 0.0:
+            continue
+        if excess_of_range(cuts, surely, low, high, least=True) > 0.0:
+            reached[low:high] = True
+        elif high - low > short:
+            ranges += parts(low, high, _SPLIT, short)
+        else:
+            look_at(low + np.flatnonzero(within[low:high]), looks)
+    return reached & within
+
+
+def short_range(cuts: Cuts, cut: int) -> int:
+    """Return how many cuts are looked at side by side, with laws as at a cut."""
+    size = sum(law.pmf.size for law in cuts.laws(cut))
+    return int(np.clip(_TABLE // size, _SHORTEST, _LONGEST))
+
+
+def parts(low: int, high: int, count: int, short: int) -> list[tuple[int, int]]:
+    """Return ranges of cuts that together are low, ..., high - 1: some, none short."""
+    count = max(min(count, -(-(high - low) // short)), 1)
+    edges = np.linspace(low, high, count + 1).astype(np.intp)
+    return list(pairwise(edges.tolist()))
+
+
+def excess_of_range(
+    cuts: Cuts, ask: Ask, low: int, high: int, *, least: bool = False
+) -> float:
+    """Bound by how much the chances of the cuts low, ..., high - 1 are above one asked.
+
+    From above, by the extreme with as many positives caught as above `high`; or from
+    below, if the `least` is asked for.
+    """
+    at, n_pred = (low, high - 1) if least else (min(high, cuts.n), low)
+    chances = Chances(cuts, low, high, ask, _RARE, at=at)
+    chance = float(chances.of(np.zeros(1, dtype=np.intp), np.array([n_pred]))[0])
+    # Without what was added, chances are wrong by as much, either way.
+    return chance - chances.asked.probability - (2 * chances.surplus if least else 0.0)
+
+
+def looks_at(cuts: Cuts) -> list[Look]:
+    """Return the looks at cuts that are near each other: a quick one, and a close one.
+
+    Chances of the quick one are too large, by a share of what is asked.
     """
 
-    low = 0
-    lengths: tuple[int, ...] = ()
+    def look(ask: Ask, left: IndexArray, share: float) -> tuple[IndexArray, FloatArray]:
+        if not left.size:
+            return left, np.zeros(0)
+        low, high = int(left[0]), int(left[-1]) + 1
+        chances = Chances(cuts, low, high, ask, share)
+        enough = chances.asked.probability
+        for length in _GROUPS:
+            if high - low > length:
+                groups, group = np.unique((left - low) // length, return_inverse=True)
+                starts = groups * length
+                ends = np.minimum(starts + length, high - low) - 1
+                left = left[(chances.of(ends, low + starts) > enough)[group]]
+        excess = chances.of(left - low, left) - enough
+        return left[excess > 0.0], excess[excess > 0.0]
 
-    def __init__(self, metric: Metric, eta: FloatArray) -> None:
-        self.metric, self.n, self.total = metric, eta.size, law_of(eta)
-        self.probability_error = probability_error(self.total.pmf.size)
-
-    def _utility(self, k: Any, positives: Any) -> FloatArray:
-        """Evaluate; as few of the positives are caught as can be."""
-        caught = np.maximum(positives + k - self.n, 0.0)
-        return self.metric.utility(caught, k, positives, float(self.n))
-
-    @cached_property
-    def tolerance(self) -> FloatArray:
-        """Utilities of a cut that are closer than this are equal."""
-        ends = self.total.counts[[0, -1], None]
-        cuts = np.arange(self.n + 1, dtype=np.float64)
-        tolerance: FloatArray = 16 * EPS * np.max(np.abs(self._utility(cuts, ends)), 0)
-        return tolerance
-
-    def law(self, i: int) -> UtilityDistribution:
-        """Return the law of the utility of cut i."""
-        score = self._utility(float(i), self.total.counts)
-        return Atoms(score, self.total.pmf, self.total.pmf.size)
-
-    def chances(
-        self, asked: Question, starts: IndexArray, ends: IndexArray
-    ) -> FloatArray:
-        """Return the probabilities asked for, of single cuts.
-
-        What fails is added up, the likely numbers of positives first, and a cut is
-        dropped once that is enough.
-        """
-        utility = np.broadcast_to(asked.utility, starts.shape)
-        order = np.argsort(-self.total.pmf)
-        chance, open_ = np.ones(starts.size), np.arange(starts.size)
-        done, step = 0, 16
-        while open_.size and done < order.size:
-            part = order[done : done + step]
-            chance[open_] -= self._mass(
-                asked, starts[open_], utility[open_], part, False
-            )
-            bound = chance[open_] + self.probability_error
-            open_ = open_[bound > asked.probability]
-            done, step = done + step, 2 * step
-        chance = np.minimum(chance, asked.probability)
-        chance[open_] = self._mass(asked, starts[open_], utility[open_], order, True)
-        return chance
-
-    def _mass(
-        self,
-        asked: Question,
-        cuts: IndexArray,
-        utility: FloatArray,
-        part: IndexArray,
-        reached: bool,
-    ) -> FloatArray:
-        """Return the probability of the numbers that reach a utility, or do not."""
-        out, step = np.empty(cuts.size), max(_EVALUATIONS // part.size, 1)
-        for j in range(0, cuts.size, step):
-            k = cuts[j : j + step, None].astype(np.float64)
-            value = self._utility(k, self.total.counts[part])
-            is_so = asked.is_reached(value, utility[j : j + step, None]) == reached
-            out[j : j + step] = is_so @ self.total.pmf[part]
-        return out
-
-
-def _middle(law: Law, share: float) -> Law:
-    """Return the part of a law around its most probable count, not rescaled."""
-    most, reach = int(np.argmax(law.pmf)), int(share * law.pmf.size / 2) + 1
-    low = max(most - reach, 0)
-    return Law(law.start + low, law.pmf[low : most + reach + 1])
+    return [
+        lambda ask, left: look(ask, left, _RARE),
+        lambda ask, left: look(ask, left, 0.0),
+    ]

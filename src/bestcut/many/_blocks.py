@@ -14,9 +14,16 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from bestcut._types import BoolArray, CountArray, FloatArray, IndexArray
+from bestcut.goals import Certain, DistributionGoal, Goal, ProbAtLeast, Quantile
 from bestcut.many._counts import FEW
 from bestcut.many._fractional import Kernel, fractional_kernel, ignores_n
-from bestcut.many._laws import TOGETHER, LawKernels, reach
+from bestcut.many._laws import (
+    TOGETHER,
+    LawKernels,
+    kernel_of_chances,
+    kernel_of_quantiles,
+    reach,
+)
 from bestcut.metrics import Metric
 
 _STEPS = 200  # from one cut to the next take as long as a problem by itself
@@ -143,11 +150,22 @@ def blocks_of(
             yield from _parts(which, m, None if few else kernel)
 
 
-def kernel_of_few(metric: Metric, m: int, n: int) -> Kernel | None:
-    """Return a kernel for problems of `m` probabilities among `n` instances, or None.
+def kernel_of_few(
+    metric: Metric, wanted: Goal | Certain | float, m: int, n: int
+) -> Kernel | None:
+    """Return a kernel of a goal or a condition, for `m` of `n` instances, or None.
 
-    There is one if they are few, whatever the metric, and for some metrics always.
+    There is one of expected scores if problems are few, whatever the metric, and for
+    some metrics always; one of chances and of quantiles if they are few and a score is
+    no larger than its bound.
     """
+    if isinstance(wanted, Certain | DistributionGoal):
+        if m > FEW or metric.bound is None:
+            return None
+        if isinstance(wanted, Quantile):
+            return kernel_of_quantiles(metric, float(wanted.q), m, n)
+        assert isinstance(wanted, Certain | ProbAtLeast)
+        return kernel_of_chances(metric, float(wanted.score), m, n)
     kernel = fractional_kernel(metric, m)
     if kernel is None and m <= FEW:
         return LawKernels(metric, m, n).whole

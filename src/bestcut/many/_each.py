@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bestcut import _errors as errors
 from bestcut._errors import InfeasibleError
+from bestcut._guesses import hinted
 from bestcut._progress import Progress
 from bestcut._tables import check_order, library_of, like
 from bestcut._thresholds import halfway
@@ -24,7 +25,14 @@ from bestcut._validation import (
     positive_columns,
 )
 from bestcut.decision import Decision, Wanted, as_arguments, check_floors, decide
-from bestcut.goals import Certain, Goal, Mean, check_goal
+from bestcut.goals import (
+    Certain,
+    DistributionGoal,
+    Goal,
+    Mean,
+    ProbAtLeast,
+    check_goal,
+)
 from bestcut.many._average import PredictionSet
 from bestcut.many._blocks import (
     Block,
@@ -35,6 +43,7 @@ from bestcut.many._blocks import (
     kernel_of_few,
     one_by_one,
 )
+from bestcut.many._counts import FEW
 from bestcut.many._decisions import Decisions, allowed_in_words
 from bestcut.many._drawn import DrawnSets
 from bestcut.many._fractional import Kernel
@@ -49,7 +58,7 @@ from bestcut.metrics import (
     indices_of,
     require_ranking,
 )
-from bestcut.scores import rounding_of_means
+from bestcut.scores import probability_error, rounding_of_means
 from bestcut.search import exchange_allowance, gap_scope
 from bestcut.uncertain import UncertainProbabilities, some_of
 
@@ -63,6 +72,7 @@ _TIED = 64 * EPS
 _MEAN = Mean()
 
 
+@hinted
 def decide_each(
     y_proba: Any,
     metric: str | AnyMetric = "f1",
@@ -225,8 +235,19 @@ class Task:
     @property
     def is_of_means(self) -> bool:
         """Whether the expected scores of cuts are all that it asks for."""
-        floors = (x for wanted in self.floors.values() for x in wanted)
-        return self.goal == _MEAN and not any(isinstance(x, Certain) for x in floors)
+        return self.goal == _MEAN and not any(
+            isinstance(wanted, Certain) for _, wanted in self.conditions
+        )
+
+    @property
+    def conditions(self) -> list[tuple[Metric, Wanted]]:
+        """All conditions, one by one."""
+        return [(metric, x) for metric, each in self.floors.items() for x in each]
+
+    def kernels(self, m: int, n: int) -> list[Kernel | None]:
+        """Return kernels of a goal beyond the mean, and of the conditions."""
+        goals = [] if self.goal == _MEAN else [(self.metric, self.goal)]
+        return [kernel_of_few(*one, m, n) for one in [*goals, *self.conditions]]
 
     def decide(self, p: Any, low: int, high: int) -> Decision:
         """Decide one problem; it is taken whole if it has fewer instances than low."""
@@ -509,9 +530,8 @@ def _decide(
     solved = _Answers(rows.sizes.size, gap_scope(totals, task.metric, *task.floors))
 
     @cache
-    def kernels_of_floors(m: int) -> list[Kernel | None]:
-        n = m if rows.total is None else rows.total
-        return [kernel_of_few(metric, m, n) for metric in task.floors]
+    def other_kernels(m: int) -> list[Kernel | None]:
+        return task.kernels(m, m if rows.total is None else rows.total)
 
     def decide_block(block: Block) -> None:
         p = rows.take(block.which, block.m)
@@ -519,11 +539,11 @@ def _decide(
         sizes = rows.sizes[block.which]
         n = sizes if rows.total is None else np.full(sizes.size, rows.total)
         low, high = (np.minimum(limit[block.which], sizes) for limit in limits)
-        floors = kernels_of_floors(block.m) if task.is_of_means else [None]
-        if block.kernel is None or None in floors:
+        others = other_kernels(block.m)
+        if block.kernel is None or None in others:
             found = _each_by_itself(eta, task, sizes, n, low, high)
         else:
-            kernels = [block.kernel, *filter(None, floors)]
+            kernels = [block.kernel, *filter(None, others)]
             found = _together(eta, task, kernels, low, high)
             k, metric = found.n_positive, task.metric
             rounding = exchange_allowance(solved.scope, n, k, metric)
@@ -532,11 +552,8 @@ def _decide(
         rows.keep(block.which, _labels(p, found.n_positive, least))
         advance(block.which.size)
 
-    blocks = (
-        blocks_of(rows, task.metric, task.floors)
-        if task.is_of_means
-        else one_by_one(rows)
-    )
+    together = task.is_of_means or rows.sizes.max(initial=0) <= FEW
+    blocks = blocks_of(rows, task.metric, task.floors) if together else one_by_one(rows)
     with workers.watched(rows.sizes.size) as advance:
         workers.map(decide_block, blocks)
     _refuse_unmet(rows, task, limits, solved, called)
@@ -699,29 +716,48 @@ def _together(
 ) -> _BestCuts:
     """Look at every cut of every problem.
 
-    The first kernel is that of the metric, the others are those of the conditions.
+    The first kernel is that of the metric, then comes that of the goal if it is not the
+    mean, and then those of the conditions.
     """
     curves, error = kernels[0].curves(eta)
-    sign = task.metric.sign
+    goals, rounding, others = curves, 0.0, kernels[1:]
+    if task.goal != _MEAN:
+        (goals, rounding), others = others[0].curves(eta), others[1:]
     k = np.arange(curves.shape[0])[:, None]
     allowed = (low <= k) & (k <= high)
-    for kernel, (metric, wanted) in zip(kernels[1:], task.floors.items(), strict=True):
+    chance_error = probability_error(eta.shape[0] + 2)
+    for kernel, (metric, wanted) in zip(others, task.conditions, strict=True):
         value, wrong = kernel.curves(eta)
         # A value that may be enough, given its error, is enough.
-        least = max(metric.sign * x for x in wanted if not isinstance(x, Certain))
-        allowed &= metric.sign * value >= least - wrong
-    if not allowed.all():
-        curves = np.where(allowed, curves, -sign * np.inf)
+        if isinstance(wanted, Certain):
+            allowed &= value >= float(wanted.probability) - chance_error
+        else:
+            allowed &= metric.sign * (value - wanted) >= -wrong
+    sign = 1 if isinstance(task.goal, ProbAtLeast) else task.metric.sign
+    utility = np.where(allowed, sign * goals, -np.inf)
     # Of cuts that differ by rounding only, which depends on what else is in the block,
-    # the shortest is taken.
-    utility = sign * curves
-    most = utility.max(axis=0)
-    best = np.argmax(utility >= most - _TIED * np.abs(most), axis=0)
-    value = np.take_along_axis(curves, best[None], 0)[0]
+    # those with the best expected score are taken, and the shortest of these.
+    tied = _nearly_most(utility)
+    best = np.argmax(
+        _nearly_most(np.where(tied, task.metric.sign * curves, -np.inf)), axis=0
+    )
+    value, goal_value, reached = (
+        np.take_along_axis(x, best[None], 0)[0] for x in (curves, goals, utility)
+    )
     with np.errstate(invalid="ignore"):  # inf - inf where there is no cut
-        gap = most - sign * value
+        gap = utility.max(axis=0) - reached
+    if isinstance(task.goal, DistributionGoal):
+        gap = gap + task.goal.gap(goal_value, rounding, chance_error)
     best = np.where(allowed.any(axis=0), best, -1)
-    return _BestCuts(best, value, np.full(best.size, error), gap, value)
+    return _BestCuts(best, value, np.full(best.size, error), gap, goal_value)
+
+
+def _nearly_most(utility: FloatArray) -> BoolArray:
+    """Return which entries are the largest of a column, but for rounding."""
+    most = utility.max(axis=0)
+    with np.errstate(invalid="ignore"):
+        nearly: BoolArray = utility >= most - _TIED * np.abs(most)
+    return nearly
 
 
 def _each_by_itself(

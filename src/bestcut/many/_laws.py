@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestcut._types import EPS, FloatArray
+from bestcut._types import EPS, FloatArray, IndexArray
 from bestcut.many._counts import (
     LARGEST_TABLES,
     NEGLIGIBLE,
@@ -26,6 +26,7 @@ from bestcut.many._counts import (
 )
 from bestcut.many._fractional import Kernel
 from bestcut.metrics import Metric, Trait, score_bound
+from bestcut.scores import probability_error
 
 _FAR = 11.0  # standard deviations: exp(-11² / 2) is 2^-87, and that of n = 1,000
 _ROOM = 6.0  # values that a law of small variance has beyond
@@ -107,6 +108,48 @@ def _kernel(
             inner = values @ missed.pmf
             np.einsum("ar,ar->r", caught.pmf, inner, out=out[k])
         return out, law_error(m) * largest + lost
+
+    return Kernel(curves, TOGETHER)
+
+
+def kernel_of_chances(metric: Metric, score: float, m: int, n: int) -> Kernel:
+    """Return a kernel of the chances that cuts reach a score: of 1 if so, else of 0.
+
+    A score that differs from it by rounding reaches it.
+    """
+
+    @cache
+    def table(k: int, above: range, below: range) -> _CellValues:
+        values, scale = _table(metric, n, k, above, below)
+        reached = metric.sign * (values - score) >= -16 * EPS * scale
+        return _CellValues(reached.astype(np.float64), 1.0)
+
+    return _kernel(table, m, 0.0, 0.0)
+
+
+def kernel_of_quantiles(metric: Metric, q: float, m: int, n: int) -> Kernel:
+    """Return a kernel of quantiles of cuts, from the worse end.
+
+    As of `bestcut.scores.Atoms`: all pairs of counts, in ascending order.
+    """
+
+    @cache
+    def table(k: int, above: range, below: range) -> tuple[IndexArray, FloatArray]:
+        score = _table(metric, n, k, above, below).values.ravel()
+        order = np.argsort(metric.sign * score, kind="stable")
+        return order, score[order]
+
+    def curves(eta: FloatArray) -> tuple[FloatArray, float]:
+        out = np.empty((m + 1, eta.shape[1]))
+        above = running_laws(of_nobody(eta.shape[1]), eta, 0.0)
+        below = running_laws_backwards(eta[::-1], 0.0)
+        for k, (caught, missed) in enumerate(zip(above, below, strict=True)):
+            order, score = table(k, caught.counts, missed.counts)
+            joint = caught.pmf[:, None] * missed.pmf
+            upto = np.cumsum(joint.reshape(order.size, -1)[order], axis=0)
+            first = np.count_nonzero(upto < q - probability_error(m + 2), axis=0)
+            out[k] = score[np.minimum(first, order.size - 1)]
+        return out, 16 * EPS * float(np.max(np.abs(out), initial=0.0))
 
     return Kernel(curves, TOGETHER)
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestcut import _errors as errors, _extras as extras
+from bestcut._guesses import hinted
 from bestcut._results import Result
 from bestcut._tables import check_order, column_names, rows_like
 from bestcut._types import EPS, CountArray, FloatArray, IndexArray
@@ -149,6 +150,8 @@ class MulticlassDecision(Result):
         metric : str or Metric, optional
             Another metric than the one the classes were chosen for.
 
+            .. versionadded:: 0.3
+
         Returns
         -------
         ScoreDistribution
@@ -280,6 +283,7 @@ class MulticlassDecision(Result):
         )
 
 
+@hinted
 def decide(
     y_proba: Any,
     metric: str | Metric = "f1",
@@ -416,6 +420,8 @@ def expected_score(
         The metric of each class against the rest.
     average : {"macro", "micro"}, default="macro"
         The mean over classes, or one score for all rows and classes together.
+
+        .. versionadded:: 0.3
     classes : array-like of shape (classes,), optional
         The names of the classes, as for `decide`.
     weights : array-like of shape (classes,), optional
@@ -474,6 +480,8 @@ def score_distribution(
         The metric of each class against the rest.
     average : {"macro", "micro"}, default="macro"
         The mean over classes, or one score for all rows and classes together.
+
+        .. versionadded:: 0.3
     classes : array-like of shape (classes,), optional
         The names of the classes, as for `decide`.
     weights : array-like of shape (classes,), optional

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from bestcut import _errors as errors
+from bestcut._guesses import hinted
 from bestcut._progress import Progress
 from bestcut._results import Result
 from bestcut._tables import check_order, like
@@ -263,6 +264,7 @@ class MultilabelDecision(Result):
         )
 
 
+@hinted
 def decide(
     y_proba: Any,
     metric: str | Metric = "f1",

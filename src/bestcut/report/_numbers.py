@@ -175,14 +175,14 @@ def compute(
         if not long or i == 0 or not own:
             matter |= {places[0], at_half}
         expected = outlook.scores(metric, matter)
-        alone = None if at_mean is None else at_mean.scores(metric, matter)
+        alone = None if at_mean is None else at_mean.intervals(metric, matter)[:2]
         made.append(
             Scores(
                 metric,
                 place,
                 *expected,
                 apart=away_from_lines(best[0], sizes) if is_known and not i else None,
-                known=None if alone is None else (alone.low, alone.high),
+                known=alone,
                 parts=None if is_known or i else _parts(outlook, place, metric),
             )
         )

@@ -204,6 +204,8 @@ class ScoreDistribution(Plain, Lean):
     def var(self) -> float:
         """Return the variance of the score.
 
+        .. versionadded:: 0.3
+
         Returns
         -------
         float
@@ -214,6 +216,8 @@ class ScoreDistribution(Plain, Lean):
     def median(self) -> float:
         """Return the median of the score.
 
+        .. versionadded:: 0.3
+
         Returns
         -------
         float
@@ -223,6 +227,8 @@ class ScoreDistribution(Plain, Lean):
 
     def cdf(self, x: Any) -> Any:
         """Return the probability of a score of at most x.
+
+        .. versionadded:: 0.3
 
         Parameters
         ----------
@@ -251,6 +257,8 @@ class ScoreDistribution(Plain, Lean):
 
     def sf(self, x: Any) -> Any:
         """Return the probability of a score above x, which is ``1 - cdf(x)``.
+
+        .. versionadded:: 0.3
 
         `prob_at_least` counts a score of x, too, and is what a goal or a condition
         asks for: with a loss, it is the probability of at most x.
@@ -340,6 +348,8 @@ class ScoreDistribution(Plain, Lean):
         """Return the smallest score that is not exceeded with probability q.
 
         This is the quantile, the inverse of `cdf`.
+
+        .. versionadded:: 0.3
 
         Parameters
         ----------

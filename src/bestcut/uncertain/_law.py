@@ -306,12 +306,12 @@ def laws_from_sums(n: int, sums: FloatArray) -> AlignedLaws:
     start, size, length = _windows(kappa[0], kappa[1], n)
     omega = 2.0 * np.pi * np.arange(length // 2 + 1) / length
     omega = omega[omega <= _FAR / float(sigma.min())]
-    exponent = np.zeros((sums.shape[1], omega.size), dtype=np.complex128)
-    term = np.ones(omega.size, dtype=np.complex128)
-    for order, cumulant in enumerate(kappa, start=1):
-        term = term * (-1j * omega / order)
-        shifted = cumulant - start if order == 1 else cumulant
-        exponent += np.multiply.outer(shifted, term)
+    orders = np.arange(1, kappa.shape[0] + 1)[:, None]
+    powers = np.cumprod(-1j * omega / orders, axis=0)
+    exponent = np.empty((sums.shape[1], omega.size), dtype=np.complex128)
+    kappa[0] -= start
+    exponent.imag = kappa[::2].T @ powers[::2].imag
+    exponent.real = kappa[1::2].T @ powers[1::2].real
     transform = np.exp(exponent)
     # Beyond its own reach a draw's series is not to be trusted, nor needed.
     transform[omega > (_FAR / sigma)[:, None]] = 0.0

@@ -34,6 +34,8 @@ class UncertainProbabilities(Lean):
     axis : {0, 1}, default=0
         The axis along which draws follow each other.
 
+        .. versionadded:: 0.3
+
     Attributes
     ----------
     n_draws : int
