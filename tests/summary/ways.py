@@ -45,6 +45,6 @@ def never_sort(monkeypatch):
     def cut(p, metric, allowed):
         bracket = Bracket(quick_table(p), metric, allowed.low, allowed.high)
         wanted = bracket.window.inside(p)
-        return bracket.fixed(wanted, np.ones(wanted.size, dtype=np.int64))
+        return bracket._fixed(wanted, np.ones(wanted.size, dtype=np.int64))
 
     monkeypatch.setattr(_rankings, "best_without_sort", cut)

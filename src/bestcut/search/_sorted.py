@@ -39,7 +39,7 @@ from bestcut.search._allowed import Allowed
 from bestcut.search._best import BestCut, best_cut, best_of_values
 from bestcut.search._table import ListedTable
 
-_MOST_WORK = 10_000.0  # instances times variance: a curve that takes as long as bounds
+_MOST_WORK = 17_000.0  # instances times variance: a curve that takes as long as bounds
 
 
 def whole_curve(eta: FloatArray, metric: Metric) -> tuple[FloatArray, FloatArray]:
