@@ -90,7 +90,9 @@ def test_goals_and_certainties_are_those_of_decide(asked):
 
 
 @pytest.mark.parametrize(
-    "metric", ["mcc", "squared_count_error", UNEVEN, PROFIT, "specificity"], ids=str
+    "metric",
+    ["mcc", "squared_count_error", UNEVEN, PROFIT, "specificity"],
+    ids=lambda metric: getattr(metric, "name", metric),
 )
 @pytest.mark.parametrize("goal", [Quantile(0.1), Quantile(0.7), ProbAtLeast(0.4)])
 def test_goals_of_any_metric_are_those_of_decide(metric, goal):
