@@ -1,25 +1,22 @@
 """The distribution of a utility that never falls when a label turns out right.
 
-For each FN, a row, such a utility is nondecreasing in TP. `Rows` finds by bisection
-from which TP on it reaches a value, and sums tails of the law of TP. That is exact, and
-takes sqrt(n) log(n) evaluations. All draws of the probabilities share them; known
-probabilities are one draw.
+For each FN, a row, such a utility is nondecreasing in TP, which is proved (Lemma 4 of
+docs/how-it-works/lemmas.md). `Rows` finds by bisection from which TP on it reaches a
+value, and sums tails of the law of TP. That is exact, and takes sqrt(n) log(n)
+evaluations. All draws of the probabilities share them; known ones are one draw.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
-from bestcut.counts import Law
 from bestcut.metrics import Metric
 from bestcut.scores._utility import UtilityOfCounts, probability_error
-from bestcut.uncertain import AlignedLaws, DrawnLaw
-
-AnyLaw: TypeAlias = Law | DrawnLaw | AlignedLaws
+from bestcut.uncertain import AlignedLaws
 
 _EVALUATIONS = 1 << 20  # of the metric at a time
 _TOGETHER = 2048  # evaluations that take hardly longer than one
@@ -31,14 +28,7 @@ _NORMAL = np.arctanh((np.arange(32) - 15.5) / 16.0) / 0.85
 _BESIDE = 0.15
 
 
-def aligned(law: AnyLaw) -> AlignedLaws:
-    """Return laws with a window for each draw; known probabilities are one draw."""
-    if isinstance(law, Law):
-        return AlignedLaws(np.array([law.start]), law.pmf[None])
-    return law if isinstance(law, AlignedLaws) else AlignedLaws.of(law)
-
-
-def first_that_holds(
+def _first_that_holds(
     low: IndexArray,
     high: IndexArray,
     holds: Callable[[IndexArray], BoolArray],
@@ -110,17 +100,16 @@ class Rows(UtilityOfCounts):
     ----------
     metric : Metric
         The metric.
-    tp, fn : Law, DrawnLaw or AlignedLaws
+    tp, fn : AlignedLaws
         The laws of both counts, in every draw.
     n_pred, n : int
         How many instances are predicted positive, and how many there are.
     """
 
     def __init__(
-        self, metric: Metric, tp: AnyLaw, fn: AnyLaw, n_pred: int, n: int
+        self, metric: Metric, tp: AlignedLaws, fn: AlignedLaws, n_pred: int, n: int
     ) -> None:
         super().__init__(metric, n_pred, n)
-        tp, fn = aligned(tp), aligned(fn)
         self.count, self.fn = (  # of all draws
             int(x.start.min()) + np.arange(x.width, dtype=np.float64) for x in (tp, fn)
         )
@@ -177,7 +166,7 @@ class Rows(UtilityOfCounts):
                 low, high = np.where(held, low, point + 1), np.where(held, point, high)
             left = np.flatnonzero(low < high)
         first = low.copy()
-        first[left] = first_that_holds(low[left], high[left], lambda i: holds(i, left))
+        first[left] = _first_that_holds(low[left], high[left], lambda i: holds(i, left))
         return first
 
     def at_least(self, utility: float) -> float:
