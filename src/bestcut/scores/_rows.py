@@ -21,11 +21,10 @@ from bestcut.uncertain import AlignedLaws
 _EVALUATIONS = 1 << 20  # of the metric at a time
 _TOGETHER = 2048  # evaluations that take hardly longer than one
 _LISTED = 4096  # pairs that are sorted sooner than they are counted once more
-_SIGMAS = 25.0  # standard deviations that a window reaches over, about
 # About the normal distribution: equally probable points of it, and how far from a
 # quantile of it that of a count may be, in standard deviations.
 _NORMAL = np.arctanh((np.arange(32) - 15.5) / 16.0) / 0.85
-_BESIDE = 0.15
+_BESIDE = 0.1
 
 
 def _first_that_holds(
@@ -239,12 +238,15 @@ class Rows(UtilityOfCounts):
                     (chance - sure) / share,
                     above=above,
                 )
-        # About where it is if the utility is normal in every draw.
-        peaks = (
-            start + x.pmf.argmax(axis=1) for start, x in ((tp_from, tp), (fn_from, fn))
-        )
-        sigma = (high - low) / _SIGMAS
-        points = self._utility(*peaks) + sigma * _NORMAL[:, None]
+        # About where it is if both laws are normal in every draw. The peak of a normal
+        # law is 0.4 / std high, and in a window std moves the utility by its share.
+        i, j = tp_from + tp.pmf.argmax(axis=1), fn_from + fn.pmf.argmax(axis=1)
+        ends = tp_from + tp.pmf.shape[1] - 1, fn_from + fn.pmf.shape[1] - 1
+        by_tp = self._utility(ends[0], j) - self._utility(tp_from, j)
+        by_fn = self._utility(i, ends[1]) - self._utility(i, fn_from)
+        widths = (x.pmf.max(axis=1) * x.pmf.shape[1] / 0.4 for x in (tp, fn))
+        sigma = np.hypot(*map(np.divide, (by_tp, by_fn), widths))
+        points = self._utility(i, j) + sigma * _NORMAL[:, None]
         likely = float(np.quantile(points, min(max(1.0 - chance, 0.0), 1.0)))
         beside = _BESIDE * float(sigma.mean())
         return self._bisected(holds, [likely + beside, likely - beside], above=above)
