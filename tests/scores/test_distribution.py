@@ -11,7 +11,8 @@ from hypothesis import assume, given, settings, strategies as st
 import bestcut
 from bestcut.counts import Law
 from bestcut.metrics import from_expression
-from bestcut.scores import Rows
+from bestcut.scores._pairs import aligned
+from bestcut.scores._rows import Rows
 from groups import few_and_many
 from oracles.definitions import DEFINITIONS, LOSSES
 from oracles.outcomes import score_law
@@ -265,7 +266,8 @@ def test_scores_are_told_apart_though_others_are_very_large(drawn):
 def test_scores_in_rows_are_told_apart_though_others_are_very_large():
     """The same where scores are found by bisection."""
     seven = Law(0, np.array([math.comb(7, t) for t in range(8)]) / 2**7)
-    law = Rows(RATIO, seven, Law(0, np.array([0.5, 0.5])), 7, 8)
+    one = Law(0, np.array([0.5, 0.5]))
+    law = Rows(RATIO, aligned(seven), aligned(one), 7, 8)
     assert law.at_least(1e-3 - law.tolerance) == 1.0  # all that is known of the largest
     assert law.reaching(1e-3) == pytest.approx(1 - 1 / 2**7, abs=1e-12)
     assert law.reaching(1.0) == law.at_least(1.0)

@@ -15,8 +15,9 @@ from typing import Literal
 import numpy as np
 
 from bestcut._types import FloatArray, IndexArray
+from bestcut.counts import Law
 from bestcut.metrics import MORE_AGREEMENT, Metric, never_hurts
-from bestcut.scores._rows import AnyLaw, Rows, aligned
+from bestcut.scores._rows import Rows
 from bestcut.scores._utility import (
     FEW,
     Atoms,
@@ -32,7 +33,7 @@ _EVALUATIONS = 1 << 20  # of the metric at a time
 
 
 def distribution_of_score(
-    metric: Metric, tp: AnyLaw, fn: AnyLaw, n_pred: int, n: int
+    metric: Metric, tp: Law | AlignedLaws, fn: Law | AlignedLaws, n_pred: int, n: int
 ) -> UtilityDistribution:
     """Return the distribution of a metric's utility."""
     tp, fn = aligned(tp), aligned(fn)
@@ -85,6 +86,13 @@ class Pairs(UtilityOfCounts, Atoms):
         found, tp, fn = self.values[first:last], self.tp.counts[i], self.fn.counts[j]
         equal = self._are_equal(found, tp, fn, utility)
         return np.asarray(first + np.flatnonzero(equal))
+
+
+def aligned(law: Law | AlignedLaws) -> AlignedLaws:
+    """Return laws with a window for each draw; known probabilities are one draw."""
+    if isinstance(law, AlignedLaws):
+        return law
+    return AlignedLaws(np.array([law.start]), law.pmf[None])
 
 
 def in_one_window(laws: AlignedLaws) -> DrawnLaw:

@@ -29,8 +29,12 @@ from bestcut.counts import (
     trimmed,
 )
 from bestcut.metrics import Metric, is_linear, largest_score
-from bestcut.scores._pairs import distribution_of_score, in_one_window, score_table
-from bestcut.scores._rows import aligned
+from bestcut.scores._pairs import (
+    aligned,
+    distribution_of_score,
+    in_one_window,
+    score_table,
+)
 from bestcut.scores._utility import UtilityDistribution
 from bestcut.uncertain import (
     AlignedLaws,

@@ -1,44 +1,33 @@
 """The distribution of a utility that never falls when a label turns out right.
 
-For each FN, a row, such a utility is nondecreasing in TP. `Rows` finds by bisection
-from which TP on it reaches a value, and sums tails of the law of TP. That is exact, and
-takes sqrt(n) log(n) evaluations. All draws of the probabilities share them; known
-probabilities are one draw.
+For each FN, a row, such a utility is nondecreasing in TP, which is proved (Lemma 4 of
+docs/how-it-works/lemmas.md). `Rows` finds by bisection from which TP on it reaches a
+value, and sums tails of the law of TP. That is exact, and takes sqrt(n) log(n)
+evaluations. All draws of the probabilities share them; known ones are one draw.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from bestcut._types import EPS, BoolArray, FloatArray, IndexArray
-from bestcut.counts import Law
 from bestcut.metrics import Metric
 from bestcut.scores._utility import UtilityOfCounts, probability_error
-from bestcut.uncertain import AlignedLaws, DrawnLaw
-
-AnyLaw: TypeAlias = Law | DrawnLaw | AlignedLaws
+from bestcut.uncertain import AlignedLaws
 
 _EVALUATIONS = 1 << 20  # of the metric at a time
 _TOGETHER = 2048  # evaluations that take hardly longer than one
 _LISTED = 4096  # pairs that are sorted sooner than they are counted once more
-_SIGMAS = 25.0  # standard deviations that a window reaches over, about
 # About the normal distribution: equally probable points of it, and how far from a
 # quantile of it that of a count may be, in standard deviations.
 _NORMAL = np.arctanh((np.arange(32) - 15.5) / 16.0) / 0.85
-_BESIDE = 0.15
+_BESIDE = 0.1
 
 
-def aligned(law: AnyLaw) -> AlignedLaws:
-    """Return laws with a window for each draw; known probabilities are one draw."""
-    if isinstance(law, Law):
-        return AlignedLaws(np.array([law.start]), law.pmf[None])
-    return law if isinstance(law, AlignedLaws) else AlignedLaws.of(law)
-
-
-def first_that_holds(
+def _first_that_holds(
     low: IndexArray,
     high: IndexArray,
     holds: Callable[[IndexArray], BoolArray],
@@ -110,17 +99,16 @@ class Rows(UtilityOfCounts):
     ----------
     metric : Metric
         The metric.
-    tp, fn : Law, DrawnLaw or AlignedLaws
+    tp, fn : AlignedLaws
         The laws of both counts, in every draw.
     n_pred, n : int
         How many instances are predicted positive, and how many there are.
     """
 
     def __init__(
-        self, metric: Metric, tp: AnyLaw, fn: AnyLaw, n_pred: int, n: int
+        self, metric: Metric, tp: AlignedLaws, fn: AlignedLaws, n_pred: int, n: int
     ) -> None:
         super().__init__(metric, n_pred, n)
-        tp, fn = aligned(tp), aligned(fn)
         self.count, self.fn = (  # of all draws
             int(x.start.min()) + np.arange(x.width, dtype=np.float64) for x in (tp, fn)
         )
@@ -177,7 +165,7 @@ class Rows(UtilityOfCounts):
                 low, high = np.where(held, low, point + 1), np.where(held, point, high)
             left = np.flatnonzero(low < high)
         first = low.copy()
-        first[left] = first_that_holds(low[left], high[left], lambda i: holds(i, left))
+        first[left] = _first_that_holds(low[left], high[left], lambda i: holds(i, left))
         return first
 
     def at_least(self, utility: float) -> float:
@@ -250,12 +238,15 @@ class Rows(UtilityOfCounts):
                     (chance - sure) / share,
                     above=above,
                 )
-        # About where it is if the utility is normal in every draw.
-        peaks = (
-            start + x.pmf.argmax(axis=1) for start, x in ((tp_from, tp), (fn_from, fn))
-        )
-        sigma = (high - low) / _SIGMAS
-        points = self._utility(*peaks) + sigma * _NORMAL[:, None]
+        # About where it is if both laws are normal in every draw. The peak of a normal
+        # law is 0.4 / std high, and in a window std moves the utility by its share.
+        i, j = tp_from + tp.pmf.argmax(axis=1), fn_from + fn.pmf.argmax(axis=1)
+        ends = tp_from + tp.pmf.shape[1] - 1, fn_from + fn.pmf.shape[1] - 1
+        by_tp = self._utility(ends[0], j) - self._utility(tp_from, j)
+        by_fn = self._utility(i, ends[1]) - self._utility(i, fn_from)
+        widths = (x.pmf.max(axis=1) * x.pmf.shape[1] / 0.4 for x in (tp, fn))
+        sigma = np.hypot(*map(np.divide, (by_tp, by_fn), widths))
+        points = self._utility(i, j) + sigma * _NORMAL[:, None]
         likely = float(np.quantile(points, min(max(1.0 - chance, 0.0), 1.0)))
         beside = _BESIDE * float(sigma.mean())
         return self._bisected(holds, [likely + beside, likely - beside], above=above)

@@ -69,6 +69,7 @@ class UtilityDistribution(ABC):
 def probability_error(size: int) -> float:
     """Bound the error of a probability that is a sum over laws of `size` values.
 
+    As Lemma 5 of docs/how-it-works/lemmas.md does for expectations.
     The laws are convolutions of positive terms, whose relative errors are at most those
     of their parts and one eps for each term of a sum, along log2(n) levels of halving
     sizes: 2 size. The sum over both laws adds as much. Their parts of 256 instances
