@@ -71,6 +71,8 @@ class RankedDraws:
 
         Shape (2, count + 1, n_cuts, n_draws); the last row counts the negatives.
         """
+        if not cuts.size:
+            return np.empty((2, count + 1, 0, self.n_draws))
         some, known = cuts.tolist(), self._sums
         new = {k for k in some if k not in known or known[k].shape[1] <= count}
         if new:
