@@ -93,15 +93,11 @@ class Outlook:
         self.p, self.n_positive, self.level = p, n_positive, level
         self._ranked = ranked_draws_of(p)
         self._known = self._ranked.draws.draw(0) if p.n_draws == 1 else None
-        self._ranked.look(n_positive)
         self._predictions: dict[int, Prediction] = {}
-        sums = [self._ranked.sums[k] for k in n_positive.tolist()]
         # Expected positives, variances and third cumulants: of the instances above
         # and below the cut, at each cut, in each draw.
-        positives, variances, third = (
-            np.array([[pair[side][i] for pair in sums] for side in (0, 1)])
-            for i in range(3)
-        )
+        sums = self._ranked.sums(n_positive, 3)
+        positives, variances, third = np.moveaxis(sums[:, :3], 1, 0)
         self._points = self._likely(positives, variances, third)
         apart = positives.max(axis=2) - positives.min(axis=2)
         widths = apart + 16.0 * np.sqrt(variances.max(axis=2)) + 1.0
@@ -170,10 +166,8 @@ class Outlook:
             value, wrong = curve_of(self._known, metric).whole()
             return value[self.n_positive], float(wrong[self.n_positive].max())
         cuts = MixtureCuts(self._ranked, metric)
-        cuts.evaluate(self.n_positive)
-        values = [cuts.value(k) for k in self.n_positive.tolist()]
-        mean, error = np.array(values).T
-        return mean, float(error.max())
+        mean, error = cuts.evaluate_closely(self.n_positive)
+        return metric.sign * mean, float(error.max())
 
     def intervals(
         self, metric: Metric, matter: set[int]

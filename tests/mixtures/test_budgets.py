@@ -39,6 +39,20 @@ def test_the_best_of_the_cuts_that_a_condition_allows_is_found():
         assert found.gap <= 1e-11
 
 
+@pytest.mark.parametrize("cut", [0, 300])
+def test_a_budget_may_leave_nothing_or_everything_alone(cut):
+    p = np.sort(np.random.default_rng(2).beta(0.5, 1.0, 300))[::-1]
+    drawn = bestcut.UncertainProbabilities([p, p**1.2])
+    for metric in NAMES:
+        found = bestcut.decide(drawn, metric, min_positives=cut, max_positives=cut)
+        each = [
+            bestcut.expected_score(one, np.arange(300) < cut, metric)
+            for one in drawn.draws()
+        ]
+        assert found.expected_score == pytest.approx(np.mean(each), abs=1e-12)
+        assert found.gap == 0.0
+
+
 @st.composite
 def probabilities(draw):
     """Draws of descending probabilities, so many that not every cut is looked at."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bestcut.counts import ROOM
+from bestcut.counts import ROOM, features
 from bestcut.metrics import get
 from bestcut.mixtures import MixtureCuts
 from bestcut.uncertain import ListedDraws, MappedDraws, RankedDraws
@@ -32,22 +32,35 @@ def ranked(kind, n=6000):
 
 
 @pytest.mark.parametrize("kind", ["smooth", "steps", "flat"])
-def test_places_stand_for_all_instances(kind):
+@pytest.mark.parametrize("count", [1, 2, 5, ROOM])
+def test_sums_of_all_maps_come_from_the_sums_of_one_place(kind, count):
+    """Lemma 16, relative to what is summed: no digit of a small sum is lost."""
     draws = ranked(kind)
-    listed = ListedDraws(draws.rows(0, draws.n))
-    edges = np.array([0, 1, 700, 701, 3000, draws.n])
-    places, weight, _ = draws.places(edges)
-    assert places.size < draws.n // 2 or kind == "steps"
-    assert weight.sum() == pytest.approx(draws.n)
-    found, wanted = draws.part_sums(edges), listed.part_sums(edges)
-    scale = np.abs(wanted).sum(axis=1, keepdims=True) + 1e-300
-    exact = slice(0, 7)  # the features of degree at most seven
-    assert np.all(np.abs(found - wanted)[exact] <= 1e-13 * scale[exact])
-    assert np.all(np.abs(found - wanted)[ROOM] <= 1e-13 * scale[ROOM])
-    # Lemma 16 for the other features, |q^(8)| / 8! being at most 1.6^10 / 0.25^8.
-    sizes = np.diff(edges)[:, None]
-    allowed = sizes * 1.6**10 * (0.05 / 0.25) ** 8 / 2**7 + 1e-13 * scale
-    assert np.all(np.abs(found - wanted) <= allowed)
+    edges = np.unique([*draws.borders(), 1, 700, 701, 3000])
+    table = draws.rows(0, draws.n)
+    size = np.abs(features(table.ravel(), count)).reshape(count, *table.shape)
+    size = np.concatenate([size, 1.0 - table[None]])
+    found = draws.part_sums(edges[:-1], edges[1:], count)
+    listed = ListedDraws(table).part_sums(edges[:-1], edges[1:], count)
+    scale = np.add.reduceat(size, edges[:-1], axis=1)
+    # Odd features change their sign with 1 - 2 p: relative to those without.
+    scale[2:count:2] = scale[1 : count - 1 : 2]
+    assert np.all(np.abs(found - listed) <= 1e-12 * scale)
+
+
+def test_sums_at_cuts_are_those_of_both_sides():
+    draws = ranked("smooth")
+    listed, cuts = ListedDraws(draws.rows(0, draws.n)), np.array([0, 1, 40, 2999, 6000])
+    for one in (RankedDraws(draws), RankedDraws(listed)):
+        found = one.sums(cuts, 5)
+        more = one.sums(cuts, 6)[:, [0, 1, 2, 3, 4, 6]]
+        assert np.allclose(found, more, rtol=1e-12, atol=1e-12)
+        for i, k in enumerate(cuts.tolist()):
+            for side, rows in enumerate((slice(0, k), slice(k, None))):
+                p = listed.table[rows]
+                wanted = [p.sum(axis=0), (p * (1 - p)).sum(axis=0)]
+                assert np.allclose(found[side, :2, i], wanted, rtol=1e-13)
+                assert np.allclose(found[side, 5, i], (1 - p).sum(axis=0), rtol=1e-13)
 
 
 @pytest.mark.parametrize("metric", ["f1", "mcc", "gmean"])

@@ -39,7 +39,8 @@ SMALLEST_VARIANCE = 25.0  # below it the exact distribution has few values
 _TRIALS = ((0.65, None), (0.35, None), (0.12, None), (0.35, True), (0.35, False))
 WIDE = (30.0, 12.0)  # standard deviations, and a count of as many
 _LARGE_VARIANCE = 60.0
-_WORTH_A_TRY = 1e-12  # of the largest score: an error that a proof may halve
+_WORTH_A_TRY = 10.0  # times the tolerance: an error that a proof may reduce
+_UNSEEN = 1e-13  # chance of counts that a proof does not look at, about
 _LEAST_REACH = 8.0  # counts that round would be far off in a smaller circle
 _PIECES = 3  # from an end of the other count's range to its mean
 _GROWTH = 8.0  # of the metric in the complex plane that is put up with
@@ -195,12 +196,13 @@ def prove_side(
     other: SideRange,
     log_chance: float,
     bound: float,
+    tolerance: float,
     *,
     above: bool,
 ) -> Proof:
     """Follow the metric around the mean count of one side, the other being real.
 
-    `bound` is the largest score there is.
+    `bound` is the largest score there is, and `tolerance` of it what a rule may leave.
     """
     count = side.room().size
     radius, size = np.zeros(count), np.full(count, np.inf)
@@ -208,7 +210,7 @@ def prove_side(
     sigma, large = np.sqrt(side.variance[1]), side.variance[0] >= _LARGE_VARIANCE
     some = side.variance[0] >= SMALLEST_VARIANCE
     trials: list[tuple[FloatArray, bool | None]] = [
-        (_reach_of_gauss(side, other, bound), None),
+        (_reach_of_gauss(side, other, bound, tolerance), None),
         *((np.where(some, x * (sigma + 1.0), 0.0), None) for x in WIDE),
         *((np.where(large, x, 0.0) * side.room(), by) for x, by in _TRIALS),
     ]
@@ -236,7 +238,9 @@ def prove_side(
     return Proof(radius, size)
 
 
-def _reach_of_gauss(side: SideRange, other: SideRange, bound: float) -> FloatArray:
+def _reach_of_gauss(
+    side: SideRange, other: SideRange, bound: float, tolerance: float
+) -> FloatArray:
     """Return a radius that is worth a try for the rule of three nodes, or 0.
 
     That rule asks for much room around the mean, but not for a variance.
@@ -251,7 +255,8 @@ def _reach_of_gauss(side: SideRange, other: SideRange, bound: float) -> FloatArr
     longest = np.maximum(side.positives[0], side.negatives[0])
     reach = 0.5 * np.minimum(np.minimum(positives, negatives), longest)
     size = np.full(reach.size, bound)
-    worth = gauss_error(side.variance[1], reach, size, bound) <= _WORTH_A_TRY * bound
+    error = gauss_error(side.variance[1], reach, size, bound)
+    worth = error <= _WORTH_A_TRY * tolerance * bound
     return np.where(worth & (reach >= _LEAST_REACH), reach, 0.0)
 
 
@@ -334,13 +339,16 @@ def plan_rules(
     """
     count = above.room().size
     nodes, error, size = [], np.zeros(count), np.zeros(count)
-    log_chance = float(np.log(tolerance / max(largest, 1.0))) - 4.0
+    unseen = min(tolerance, _UNSEEN)
+    log_chance = float(np.log(unseen / max(largest, 1.0))) - 4.0
     chance = 10.0 * float(np.exp(log_chance)) * largest
     for side, other, is_above in ((above, below, True), (below, above, False)):
         chosen, bound = np.zeros(count, dtype=np.int_), np.zeros(count)
         wanted = worth[0 if is_above else 1] and not (is_above and mean_above)
         if wanted and np.isfinite(largest):
-            proof = prove_side(metric, side, other, log_chance, largest, above=is_above)
+            proof = prove_side(
+                metric, side, other, log_chance, largest, tolerance, above=is_above
+            )
             chosen, bound, terms = _smallest(proof, side, largest, tolerance)
             size = np.maximum(size, terms)
         nodes.append(chosen)

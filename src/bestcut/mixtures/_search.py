@@ -9,12 +9,12 @@ import numpy as np
 
 from bestcut._types import BoolArray, IndexArray
 from bestcut.metrics import Trait
-from bestcut.mixtures._curve import mean_curve
+from bestcut.mixtures._curve import QUICK, SHORT, mean_curve
 from bestcut.mixtures._cuts import MixtureCuts
-from bestcut.search import Allowed, BestCut, Search
+from bestcut.search import Allowed, BestCut, Search, best_of_sorted
 
-_SHORT = 128  # instances with which every cut is looked at
 _TOGETHER = 128  # cuts that are looked at together
+_PROMISING = 8  # cuts that are looked at closely together
 _AFFORDABLE = 20_000  # cuts that are looked at one by one; some 20 seconds
 
 
@@ -24,22 +24,29 @@ def best_cut_of_draws(cuts: MixtureCuts, allowed: BoolArray) -> BestCut:
     Where bounds leave cells that were not divided down to single cuts, these are looked
     at one by one; if that would take too long, the bound says what may be missed.
     """
-    metric = cuts.metric
-    if Trait.LINEAR_AT_CUT in metric.traits:
+    traits = cuts.metric.traits
+    if Trait.LINEAR_AT_CUT in traits or cuts.n <= SHORT:
         return _best_of_curve(cuts, allowed)
+    if cuts.n_draws == 1 and cuts.ranked.is_ranked:
+        return _best_of_one_draw(cuts, allowed)
     search = Search(cuts, Allowed.those(allowed))
-    if cuts.n <= _SHORT or not np.isfinite(cuts.proved):
+    if not np.isfinite(cuts.proved):
         _look_at_each(cuts, search, np.flatnonzero(allowed))
+        search.settle()
         left_out = -np.inf
     else:
         cells, left_out = search.run(), search.enough
         ends = zip(cells.first.tolist(), cells.last.tolist(), strict=True)
         inside = [a + 1 + np.flatnonzero(allowed[a + 1 : b]) for a, b in ends]
-        if sum(x.size for x in inside) <= _AFFORDABLE:
+        left = sum(x.size for x in inside)
+        if 2 * left > cuts.n and traits & QUICK and cuts.ranked.is_ranked:
+            return _best_of_curve(cuts, allowed)  # bounds leave little out
+        if left <= _AFFORDABLE:
             _look_at_each(cuts, search, np.concatenate([*inside, cells.first[:0]]))
         else:
             left_out = search.upper
-    seen = np.flatnonzero(allowed & ~np.isnan(search.utility))
+    left_out = max(left_out, _look_closely(search))
+    seen = np.flatnonzero(allowed & search.is_close)
     utility, error = search.utility[seen], search.error[seen]
     i = int(np.argmax(utility))
     upper = max(left_out, float(np.max(utility + error)))
@@ -51,8 +58,32 @@ def _best_of_curve(cuts: MixtureCuts, allowed: BoolArray) -> BestCut:
     value, error = mean_curve(cuts.ranked, cuts.metric)
     utility = np.where(allowed, cuts.metric.sign * value, -np.inf)
     k = int(np.argmax(utility))
+    cuts.remember(k, float(value[k]), float(error[k]))
     upper = float(np.max(utility + error))
     return BestCut(k, float(utility[k]), float(error[k]), upper)
+
+
+def _best_of_one_draw(cuts: MixtureCuts, allowed: BoolArray) -> BestCut:
+    """Return the best cut where the probabilities are known."""
+    eta, among = cuts.ranked.draws.draw(0), Allowed.those(allowed)
+    best = best_of_sorted(eta, cuts.metric, among)
+    cuts.remember(best.k, cuts.metric.sign * best.utility, best.error)
+    return best
+
+
+def _look_closely(search: Search) -> float:
+    """Look closely at what may be the best, and return what no other cut exceeds.
+
+    A few at a time, the most promising ones first: then few others are left.
+    """
+    while True:
+        left = search.candidates
+        left = left[~search.is_close[left]]
+        if not left.size:
+            return search.enough
+        promising = np.argsort(-search.utility[left], kind="stable")[:_PROMISING]
+        search.look_closely(np.sort(left[promising]))
+        search.settle()
 
 
 def _look_at_each(cuts: MixtureCuts, search: Search, places: IndexArray) -> None:

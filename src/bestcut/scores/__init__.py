@@ -17,6 +17,7 @@ from bestcut.scores._row_prediction import (
     rounding_of_means,
     row_prediction,
 )
+from bestcut.scores._rows import first_that_holds
 from bestcut.scores._utility import Atoms, UtilityDistribution, probability_error
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "expected_confusion",
     "expected_score",
     "expected_total",
+    "first_that_holds",
     "mean_over_draws",
     "probability_error",
     "rounding_near_0",

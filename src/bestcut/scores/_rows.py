@@ -27,7 +27,7 @@ _NORMAL = np.arctanh((np.arange(32) - 15.5) / 16.0) / 0.85
 _BESIDE = 0.1
 
 
-def _first_that_holds(
+def first_that_holds(
     low: IndexArray,
     high: IndexArray,
     holds: Callable[[IndexArray], BoolArray],
@@ -165,7 +165,7 @@ class Rows(UtilityOfCounts):
                 low, high = np.where(held, low, point + 1), np.where(held, point, high)
             left = np.flatnonzero(low < high)
         first = low.copy()
-        first[left] = _first_that_holds(low[left], high[left], lambda i: holds(i, left))
+        first[left] = first_that_holds(low[left], high[left], lambda i: holds(i, left))
         return first
 
     def at_least(self, utility: float) -> float:

@@ -58,4 +58,9 @@ class Allowed:
 
     def mask(self, first: int, last: int) -> BoolArray:
         """Return which of the cuts from `first` to `last` may be taken."""
-        return self.holds(np.arange(first, last + 1))
+        allowed = np.zeros(last - first + 1, dtype=np.bool_)
+        low, high = max(self.low, first), min(self.high, last) + 1
+        if low < high:
+            inside = True if self._mask is None else self._mask[low:high]
+            allowed[low - first : high - first] = inside
+        return allowed

@@ -160,41 +160,50 @@ def bounds_inside(
     cells: Cells,
     *,
     flips: bool = False,
+    groups: IndexArray | None = None,
 ) -> Bounds:
     """Bound the mean curve inside cells.
 
     `proved` bounds every score of n instances, and is finite; `total` has the mean and
     the variance of all positives, a column for each draw. Without `flips` a bound on
-    what another label changes is not wanted.
+    what another label changes is not wanted. Changes are bounded for groups of draws
+    together, each beginning at one of `groups`, or for each draw.
     """
-    most, count = max(_AT_ONCE // total.shape[1], 1), cells.first.size
+    if groups is None:
+        groups = np.arange(total.shape[1])
+    most, count = max(_AT_ONCE // groups.size, 1), cells.first.size
     if count > most:  # some cells at a time: temporaries stay in the cache
         some = [
-            bounds_inside(metric, n, proved, total, cells.those(part), flips=flips)
+            bounds_inside(
+                metric, n, proved, total, cells.those(part), flips=flips, groups=groups
+            )
             for part in np.split(np.arange(count), range(most, count, most))
         ]
         return Bounds(*(np.concatenate(parts) for parts in zip(*some, strict=True)))
     # A rate is 0/0 at the cuts of nothing and of everything: they are left out.
-    cells, shape = cells.without_ends(n), (LAYERS.size, *cells.least.shape)
-    changes = _Changes(metric, _box_of_cells(cells, total, float(n)), n, proved, shape)
+    cells, shape = cells.without_ends(n), (LAYERS.size, count, groups.size)
+    box = _box_of_cells(cells, total, float(n), groups)
+    changes = _Changes(metric, box, n, proved, shape)
     cap = _expected(changes.between("")[1], proved)
     one, zero = (
         (-_expected(-low, 2.0 * proved), _expected(high, 2.0 * proved))
         for low, high in (changes.between("1"), changes.between("0"))
     )
     # Lemma 9: the change is linear in eta, so that its extremes are at both ends.
-    ends = cells.least, cells.most
+    ends = _least(cells.least, groups), _most(cells.most, groups)
     fall = np.minimum(*(eta * one[0] + (1.0 - eta) * zero[0] for eta in ends))
     rise = np.maximum(*(eta * one[1] + (1.0 - eta) * zero[1] for eta in ends))
     # Lemma 10: and the second difference in the probabilities of two instances.
     falls = (_expected(x, 4.0 * proved) for x in changes.falls())
     bend = _steepest(*ends, *falls)
-    swap = np.maximum(one[1] - zero[0], 0.0) * (cells.most - cells.least)
+    share = np.diff(groups, append=total.shape[1]) / total.shape[1]
+    apart = np.add.reduceat(cells.most - cells.least, groups, axis=1) / total.shape[1]
+    swap = np.maximum(one[1] - zero[0], 0.0) * (apart / share)
     flip = np.zeros_like(cap)
     if flips:
         sizes = [np.abs(x) for name in "ab" for x in changes.between(name)]
         flip = _expected(np.maximum.reduce(sizes), 2.0 * proved)
-    return Bounds(*(x.mean(axis=1) for x in (cap, cap, fall, rise, bend, swap, flip)))
+    return Bounds(*(x @ share for x in (cap, cap, fall, rise, bend, swap, flip)))
 
 
 def least_utility(
@@ -205,7 +214,9 @@ def least_utility(
     The second has a row for each chance of `OUTSIDE`, with which the utility may be
     less. Both have an entry for each cell and draw.
     """
-    box, proved = _box_of_cells(cells, cells.total, float(n)), score_bound(metric, n)
+    each = np.arange(cells.total.shape[1])
+    box = _box_of_cells(cells, cells.total, float(n), each)
+    proved = score_bound(metric, n)
     shape = (LAYERS.size, *cells.least.shape)
     changes = _Changes(metric, box, n, proved, shape, slopes=False)
     least = changes.between("")[0]
@@ -269,17 +280,28 @@ def _expected(high: FloatArray, most: float) -> FloatArray:
     return np.where(np.isnan(out), np.inf, out)
 
 
-def _box_of_cells(cells: Cells, total: FloatArray, n: float) -> Box:
+def _least(x: FloatArray, groups: IndexArray) -> FloatArray:
+    """Return the least of each group of draws."""
+    return np.asarray(np.minimum.reduceat(x, groups, axis=-1))
+
+
+def _most(x: FloatArray, groups: IndexArray) -> FloatArray:
+    """Return the largest of each group of draws."""
+    return np.asarray(np.maximum.reduceat(x, groups, axis=-1))
+
+
+def _box_of_cells(cells: Cells, total: FloatArray, n: float, groups: IndexArray) -> Box:
     """Return where the counts are at all cuts of cells, but for the layers' chances."""
     first, last = cells.first, cells.last
     (above_first, above_last), (below_first, below_last) = cells.above, cells.below
     tail = np.log(LAYERS)[:, None, None]
     far_above, far_below, far = (
-        stray(variance, tail) + _ROOM
+        stray(_most(variance, groups), tail) + _ROOM
         for variance in (above_last[1], below_first[1], total[1])
     )
 
     def window(low: Any, high: Any, far: FloatArray, most: Any) -> Interval:
+        low, high = _least(low, groups), _most(high, groups)
         return Interval(np.maximum(low - far, 0.0), np.minimum(high + far, most))
 
     return Box(

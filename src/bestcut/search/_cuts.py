@@ -87,7 +87,7 @@ class TableCuts:
         Whether rules are worth a try above a cut, and below it.
     """
 
-    are_dear = False
+    inherits, most_pieces = True, 24
 
     def __init__(
         self, table: Table, metric: Metric, before: Side = NOBODY, after: Side = NOBODY

@@ -19,8 +19,7 @@ from bestcut.search._allowed import Allowed
 from bestcut.search._bounds import Bounds, times
 
 # Into how many pieces a cell is divided, and how many cells are worth bounding at once.
-_LEAST_PIECES, _MOST_PIECES, _MOST_CELLS = 3, 24, 8192
-_FEW_PIECES = 4  # where a look takes longer than bounds
+_LEAST_PIECES, _MOST_CELLS = 3, 8192
 _MANY_CELLS = 160  # with so many that leave half of the ranking, bounds are of no help
 _TIES = 2  # cuts or cells as good as the best up to its error: time for a closer look
 # What is known to be worth less than this, relative to the best score, is left out.
@@ -38,20 +37,27 @@ class Cuts(Protocol):
         How many instances are above the cut at each place.
     proved : float
         A proved bound on the absolute score, which may be infinite.
-    are_dear : bool
-        Whether a look takes longer than bounds on a cell.
+    inherits : bool
+        Whether bounds on a cell are nearly as good for its pieces as their own.
+    most_pieces : int
+        Into how many pieces a cell may be divided.
     """
 
     n: int
     start: CountArray
     proved: float
-    are_dear: bool
+    inherits: bool
+    most_pieces: int
 
     def first_places(self, low: int, high: int) -> IndexArray:
         """Return the places to begin with, around the cuts from `low` to `high`."""
 
     def evaluate_first(self, places: IndexArray) -> tuple[FloatArray, FloatArray]:
-        """Return the expected utility at the cuts to begin with, and its error."""
+        """Return the expected utility at the cuts to begin with, and its error.
+
+        It is nan at cuts that are only looked at if what bounds say of the cells
+        around them does not rule them out.
+        """
 
     def evaluate(self, places: IndexArray) -> tuple[FloatArray, FloatArray]:
         """Return the expected utility at some cuts, with bounds on its error."""
@@ -127,7 +133,7 @@ class Search:
         count = cuts.start.size
         self.utility, self.error = np.full(count, np.nan), np.full(count, np.inf)
         self.floor, self.ceiling = np.full(count, -np.inf), np.full(count, np.inf)
-        self._close = np.zeros(count, dtype=np.bool_)
+        self.is_close = np.zeros(count, dtype=np.bool_)
         self._seen = np.empty(0, dtype=np.intp)  # places that were evaluated, in order
         self.lower, self.upper, self.enough = -np.inf, np.inf, -np.inf
         self.left_out: list[tuple[int, int]] = []
@@ -135,11 +141,11 @@ class Search:
     def over(self, cuts: Cuts) -> Search:
         """Return the search with cuts of which more may be known."""
         out = copy(self)
-        out.cuts, out._close = cuts, self._close.copy()
+        out.cuts, out.is_close = cuts, self.is_close.copy()
         out.utility, out.error = self.utility.copy(), self.error.copy()
         out.floor, out.ceiling = self.floor.copy(), self.ceiling.copy()
         if cuts is not self.cuts:
-            out._close[:] = False
+            out.is_close[:] = False
         return out
 
     def run(self) -> OpenCells:
@@ -151,7 +157,9 @@ class Search:
         if last_place == 0 or not np.isfinite(self.cuts.proved):
             return self._with_nothing_left_out(last_place)
         places = self.cuts.first_places(self.allowed.low, self.allowed.high)
-        self._note(places, *self.cuts.evaluate_first(places))
+        utility, error = self.cuts.evaluate_first(places)
+        known = ~np.isnan(utility)
+        self._note(places[known], utility[known], error[known])
         first, last = places[:-1], places[1:]
         undivided = OpenCells(first[:0], first[:0], np.empty(0))
         inherited = None
@@ -171,8 +179,11 @@ class Search:
             first, last = _divided(cells, pieces)
             self.look(np.union1d(first, last))
             parents = np.repeat(np.arange(pieces.size), pieces)
-            inherited = None if self.cuts.are_dear else bounds.at(parents)
+            inherited = bounds.at(parents) if self.cuts.inherits else None
         cells = undivided.and_of(cells)
+        unseen = places[~known & self.allowed.holds(self.cuts.start[places])]
+        self.look(unseen[self.ceiling[unseen] > self.enough])
+        self.settle()
         # What was found since then may be better than some of them can be.
         cells = cells.those(self._kept(*cells)).in_order()
         best = float(np.max(self.ceiling[self._allowed_seen()], initial=self.enough))
@@ -182,7 +193,7 @@ class Search:
     def _with_nothing_left_out(self, last_place: int) -> OpenCells:
         """Look at the first cut only: without a bound on scores all others are open."""
         self.look_closely(np.zeros(1, dtype=np.intp))
-        self._settle()
+        self.settle()
         self.upper = float(self.ceiling[0]) if last_place == 0 else np.inf
         first = np.arange(last_place)
         return OpenCells(first, first + 1, np.full(last_place, np.inf))
@@ -227,11 +238,11 @@ class Search:
     ) -> FloatArray:
         """Bound the cuts inside cells, and look closely where many may be the best."""
         reach = self._reach(first, last, bounds)
-        self._settle()
+        self.settle()
         if self._is_tied(reach[reach > self.enough]):
             self.look_closely(self.candidates)
             reach = self._reach(first, last, bounds)
-            self._settle()
+            self.settle()
         return reach
 
     def _doubt(self, first: IndexArray, last: IndexArray, bounds: Bounds) -> FloatArray:
@@ -248,10 +259,11 @@ class Search:
             high = self.utility[places] + self.error[places] + doubt
             low = self.utility[places] - self.error[places] - doubt
             inner = (start[places] > 0) & (start[places] < n)
+            high = np.where(np.isnan(high), np.inf, high)
             around.append(np.where(inner, high, np.inf))
             high = np.where(inner, np.minimum(high, bounds.most), high)
             self.ceiling[places] = np.minimum(self.ceiling[places], high)
-            self.floor[places] = np.maximum(self.floor[places], low)
+            self.floor[places] = np.fmax(self.floor[places], low)
         size = (start[last] - start[first]).astype(np.float64)
         return bounds.reach(around[0], around[1], size)
 
@@ -263,10 +275,10 @@ class Search:
 
     def look_closely(self, places: IndexArray) -> None:
         """Evaluate some cuts as well as can be."""
-        new = places[~self._close[places]]
+        new = places[~self.is_close[places]]
         if new.size:
             self._note(new, *self.cuts.evaluate_closely(new))
-            self._close[new] = True
+            self.is_close[new] = True
 
     def _note(self, places: IndexArray, utility: FloatArray, error: FloatArray) -> None:
         self.utility[places], self.error[places] = utility, error
@@ -280,7 +292,7 @@ class Search:
         """Return the places of cuts that were evaluated and may be taken."""
         return self._seen[self.allowed.holds(self.cuts.start[self._seen])]
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Find what the best of the allowed cuts is worth at least.
 
         That is what other cuts must be worth more than, and more than what is stated of
@@ -290,7 +302,7 @@ class Search:
         self.lower = max(self.lower, float(np.max(self.floor[seen], initial=-np.inf)))
         if self.lower == -np.inf:
             return
-        close = seen[self._close[seen]]
+        close = seen[self.is_close[seen]]
         stated = np.minimum(self.utility[close], self.floor[close] + self.error[close])
         stated += self.error[close]
         least = self.lower + _WORTHLESS * abs(self.lower)
@@ -302,9 +314,9 @@ class Search:
         And whether a closer look at the cuts would change that.
         """
         places = self.candidates
-        if self._close[places].all():
+        if self.is_close[places].all():
             return False
-        best = float(np.max((self.utility + self.error)[places]))
+        best = float(np.max(self.utility[places] + self.error[places]))
         return max(int(np.count_nonzero(reach <= best)), places.size) > _TIES
 
     @property
@@ -337,14 +349,16 @@ class Search:
         As many as would leave all of them out if what bounds give away shrinks with the
         square of the length, and a few more.
         """
-        around = self.utility + self.error
-        around = np.maximum(around[cells.first], around[cells.last])
+        around = np.maximum(
+            *(self.utility[x] + self.error[x] for x in (cells.first, cells.last))
+        )
         with np.errstate(all="ignore"):
             excess = (cells.reach - around) / np.maximum(self.enough - around, 0.0)
             wanted = np.ceil(1.2 * np.sqrt(excess))
         wanted = np.where(np.isnan(wanted), np.inf, wanted)
-        most = _FEW_PIECES if self.cuts.are_dear else _MOST_PIECES
-        wanted = np.clip(wanted, _LEAST_PIECES, most)
+        wanted = np.clip(wanted, _LEAST_PIECES, self.cuts.most_pieces)
+        # What is at the ends of a cell may be enough to leave it out.
+        wanted = np.where(np.isnan(around), 1.0, wanted)
         pieces = np.minimum(wanted, (cells.last - cells.first).astype(np.float64))
         out: IndexArray = pieces.astype(np.intp)
         return out

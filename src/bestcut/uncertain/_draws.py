@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from bestcut._caches import Lean
 from bestcut._types import BoolArray, FloatArray, IndexArray
-from bestcut.counts import ROOM, features
+from bestcut.counts import features
 from bestcut.uncertain._law import SMALL
 
 _NODES = 8  # places that stand for the instances between two knots
 _CHEBYSHEV = np.cos(np.pi * (np.arange(_NODES) + 0.5) / _NODES)
 _BLOCK = 1 << 17  # numbers that are worked on at once
-_FEW = 256  # instances that are taken one by one
-_STEEP = 0.1  # a rise between knots with which instances are taken one by one
+_FEW, _PARTS = 64, 64  # instances between borders at least, and how many are tried
 _LISTED = 1 << 12  # instances whose laws are made one by one
 
 
@@ -80,22 +78,8 @@ class Draws(Lean, ABC):
         """Return one draw of all instances."""
 
     @abstractmethod
-    def places(self, edges: IndexArray) -> tuple[FloatArray, FloatArray, IndexArray]:
-        """Return what stands for the instances between edges.
-
-        Returns
-        -------
-        places : ndarray of shape (n_places,)
-            What `at` takes.
-        weight : ndarray of shape (n_places,)
-            How many instances each place stands for.
-        first : ndarray of int
-            The first place of each part, and one after the last.
-        """
-
-    @abstractmethod
-    def at(self, places: FloatArray, draws: slice = slice(None)) -> FloatArray:
-        """Return the probabilities at some places, in some draws."""
+    def borders(self) -> IndexArray:
+        """Return cuts, with the first and the last, between which sums take no time."""
 
     def pieces(self) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield probabilities and weights for the laws of all instances together."""
@@ -104,25 +88,45 @@ class Draws(Lean, ABC):
             values = self.rows(i, min(i + step, self.n))
             yield values, np.ones(values.shape[0])
 
-    def part_sums(self, edges: IndexArray) -> FloatArray:
-        """Return sums over the parts between edges, an entry for each draw.
+    def part_sums(self, first: IndexArray, last: IndexArray, count: int) -> FloatArray:
+        """Return sums over instances `first` to `last` - 1, an entry for each draw.
 
-        They are those of the features of `bestcut.counts`, and of the negatives: shape
-        (ROOM + 1, n_parts, n_draws).
+        They are those of `count` features of `bestcut.counts`, and of the negatives:
+        shape (count + 1, n_parts, n_draws). No part is empty, and none reaches beyond
+        the next border.
         """
-        places, weight, first = self.places(edges)
-        sums = np.zeros((ROOM + 1, edges.size - 1, self.n_draws))
-        if not weight.size:
-            return sums
-        step = max(_BLOCK // (8 * weight.size), 1)
-        for b in range(0, self.n_draws, step):
-            some = self.at(places, slice(b, b + step))
-            rows = features(some.ravel(), ROOM).reshape(ROOM, *some.shape)
-            rows *= weight[:, None]
-            sums[:ROOM, :, b : b + step] = np.add.reduceat(rows, first[:-1], axis=1)
-            against = weight[:, None] * (1.0 - some)
-            sums[ROOM, :, b : b + step] = np.add.reduceat(against, first[:-1], axis=0)
+        sums = np.empty((count + 1, first.size, self.n_draws))
+        for some in _some_parts(last - first, _BLOCK // (count * self.n_draws)):
+            rows, at = _rows_of(first[some], last[some])
+            p = self.taken(rows).rows(0, rows.size)
+            each = features(p.ravel(), count).reshape(count, *p.shape)
+            sums[:count, some] = np.add.reduceat(each, at, axis=1)
+            sums[count, some] = np.add.reduceat(1.0 - p, at, axis=0)
         return sums
+
+    def sums(self, count: int) -> FloatArray:
+        """Return the same over all instances: shape (count + 1, n_draws)."""
+        edges = self.borders()
+        parts = self.part_sums(edges[:-1], edges[1:], count)
+        return np.asarray(parts.sum(axis=1))
+
+
+def _some_parts(size: IndexArray, most: int) -> Iterator[slice]:
+    """Yield parts that have about so many instances together."""
+    before = np.concatenate([[0], np.cumsum(size)])
+    first = 0
+    while first < size.size:
+        last = int(np.searchsorted(before, before[first] + most, side="right")) - 1
+        last = max(last, first + 1)
+        yield slice(first, last)
+        first = last
+
+
+def _rows_of(first: IndexArray, last: IndexArray) -> tuple[IndexArray, IndexArray]:
+    """Return the instances of some parts, and where those of each begin."""
+    size = last - first
+    at = np.cumsum(size) - size
+    return np.arange(size.sum()) + np.repeat(first - at, size), at
 
 
 class ListedDraws(Draws):
@@ -182,16 +186,9 @@ class ListedDraws(Draws):
             for i in range(0, self.n, step)
         )
 
-    def places(self, edges: IndexArray) -> tuple[FloatArray, FloatArray, IndexArray]:
-        """Return the instances between edges."""
-        rows = np.arange(edges[0], edges[-1], dtype=np.float64)
-        return rows, np.ones(rows.size), edges - edges[0]
-
-    def at(self, places: FloatArray, draws: slice = slice(None)) -> FloatArray:
-        """Return the probabilities of some consecutive instances, in some draws."""
-        first = int(places[0])
-        here = self.table[first : first + places.size, draws]
-        return np.ascontiguousarray(here)
+    def borders(self) -> IndexArray:
+        """Return every so many instances."""
+        return np.append(np.arange(0, self.n, _FEW), self.n)
 
     def each_sorted(self) -> ListedDraws:
         """Return the draws with each of them in its own descending order."""
@@ -213,12 +210,6 @@ class MappedDraws(Draws):
     def __init__(self, place: FloatArray, values: FloatArray) -> None:
         self.place, self.values = place, values
         self.n, self.n_draws = place.size, values.shape[1]
-
-    @cached_property
-    def _steepest(self) -> FloatArray:
-        """By how much a map rises at most from each knot to the next."""
-        rise = np.diff(self.values, axis=0, append=self.values[-1:])
-        return np.asarray(np.max(rise, axis=1))
 
     def _cells(self, place: FloatArray) -> tuple[IndexArray, FloatArray]:
         cell = np.minimum(place.astype(np.intp), max(self.values.shape[0] - 2, 0))
@@ -296,22 +287,41 @@ class MappedDraws(Draws):
         """Return whether the instances are in descending order in every draw."""
         return bool(np.all(np.diff(self.place) <= 0.0))
 
-    def places(self, edges: IndexArray) -> tuple[FloatArray, FloatArray, IndexArray]:
-        """Return what stands for the instances between edges, which are ranked.
+    def borders(self) -> IndexArray:
+        """Return where maps have their knots, and some cuts between these."""
+        knots = np.arange(self.values.shape[0] - 2.0, 0.0, -1.0)
+        inner = np.searchsorted(-self.place, -knots, side="right")
+        step = max(self.n // _PARTS, _FEW)
+        between = np.arange(0, self.n, step)
+        return np.unique(np.concatenate([inner, between, [self.n]])).astype(np.intp)
 
-        Few instances stand for themselves. Many are taken by the cells between knots,
-        in which every map is linear: eight of Chebyshev's places in the range of their
-        scores, weighted so that all sums of polynomials of degree seven are right
-        (Lemma 16).
+    def part_sums(self, first: IndexArray, last: IndexArray, count: int) -> FloatArray:
+        """Return sums over instances `first` to `last` - 1, which are ranked.
+
+        Where there are many instances, they enter by sums of t^s (1 - t)^r, t being how
+        far each is from one knot to the next: all maps share these (Lemma 16).
         """
-        if int(edges[-1] - edges[0]) <= _FEW:
-            place = self.place[edges[0] : edges[-1]]
-            return place, np.ones(place.size), edges - edges[0]
-        starts = self._cell_starts(edges)
-        parts = [self._standing_for(a, b) for a, b in pairwise(starts.tolist())]
-        first = np.cumsum([0, *(weight.size for _, weight in parts)])
-        at, weight = (np.concatenate(x) for x in zip(*parts, strict=True))
-        return at, weight, first[np.searchsorted(starts, edges)]
+        if int((last - first).sum()) <= count * first.size:
+            return super().part_sums(first, last, count)
+        cell, _ = self._cells(self.place[first])
+        moments = np.empty((count + 1, first.size))
+        for some in _some_parts(last - first, _BLOCK // 8):
+            rows, at = _rows_of(first[some], last[some])
+            t = self.place[rows] - np.repeat(cell[some], last[some] - first[some])
+            up, down = [np.ones(t.size)], [np.ones(t.size)]
+            for _ in range(count):
+                up.append(up[-1] * t)
+                down.append(down[-1] * (1.0 - t))
+            for s in range(count + 1):
+                moments[s, some] = np.add.reduceat(up[s] * down[count - s], at)
+        sums = np.empty((count + 1, first.size, self.n_draws))
+        after = np.minimum(cell + 1, self.values.shape[0] - 1)
+        step = max(_BLOCK // (8 * self.n_draws), 1)
+        for i in range(0, first.size, step):
+            here = slice(i, i + step)
+            low, high = self.values[cell[here]], self.values[after[here]]
+            sums[:, here] = _feature_sums(low, high, moments[:, here, None])
+        return sums
 
     def pieces(self) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield probabilities and weights for the laws of all instances together.
@@ -322,7 +332,7 @@ class MappedDraws(Draws):
             yield from super().pieces()
             return
         step = max(_BLOCK // self.n_draws, 1)
-        for a, b in pairwise(self._cell_starts(np.array([0, self.n])).tolist()):
+        for a, b in pairwise(self.borders().tolist()):
             ends = self.at(self.place[[a, b - 1]])
             if float(ends[0].max()) <= SMALL or float(ends[1].min()) >= 1.0 - SMALL:
                 at, weight = self._standing_for(a, b)
@@ -331,14 +341,6 @@ class MappedDraws(Draws):
                 for i in range(a, b, step):
                     values = self.rows(i, min(i + step, b))
                     yield values, np.ones(values.shape[0])
-
-    def _cell_starts(self, edges: IndexArray) -> IndexArray:
-        """Return where a cell begins, or a part, and the end."""
-        place = self.place[edges[0] : edges[-1]]
-        knots = np.arange(self.values.shape[0] - 1, 0, -1)
-        borders = edges[0] + np.searchsorted(-place, -knots.astype(np.float64))
-        starts = np.unique(np.concatenate([edges, borders]))
-        return starts.astype(np.intp)
 
     def _standing_for(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
         """Return places and weights for the instances of a cell."""
@@ -349,8 +351,6 @@ class MappedDraws(Draws):
         centre, half = (high + low) / 2, (high - low) / 2
         if half == 0.0:
             return place[:1], np.array([float(place.size)])
-        if self._steepest[min(int(low), self._steepest.size - 1)] > _STEEP:
-            return place, np.ones(place.size)
         at = np.clip(centre + half * _CHEBYSHEV, low, high)
         return at, _chebyshev_weights((place - centre) / half)
 
@@ -365,3 +365,45 @@ def _chebyshev_weights(x: FloatArray) -> FloatArray:
         before, here = here, 2.0 * _CHEBYSHEV * here - before
         at_before, at = at, 2.0 * x * at - at_before
     return weight / _NODES
+
+
+def _feature_sums(low: FloatArray, high: FloatArray, moments: FloatArray) -> FloatArray:
+    """Return sums of features of p = low (1 - t) + high t, and of 1 - p.
+
+    A polynomial is kept as its coefficients of (1 - t)^(d-s) t^s, s = 0, ..., d, whose
+    sums over all t are `moments` for the largest d. Those of 1 - p and of all powers of
+    p (1 - p) are not negative: no digit is lost.
+    """
+    sums_of = [moments]
+    while len(sums_of[0]) > 1:  # times t + (1 - t), which is 1
+        sums_of.insert(0, sums_of[0][:-1] + sums_of[0][1:])
+
+    def summed(x: list[FloatArray]) -> FloatArray:
+        terms = [a * b for a, b in zip(x, sums_of[len(x) - 1], strict=True)]
+        return np.asarray(sum(terms))
+
+    count = len(moments) - 1
+    out = np.empty((count + 1, *low.shape))
+    p, others, odd = (
+        [low, high],
+        [1.0 - low, 1.0 - high],
+        [1.0 - 2 * low, 1.0 - 2 * high],
+    )
+    out[0], out[count] = summed(p), summed(others)
+    varied = power = _product(p, others)
+    for j in range(1, count, 2):
+        out[j] = summed(power)
+        if j + 1 < count:
+            out[j + 1] = summed(_product(power, odd))
+        if j + 2 < count:
+            power = _product(power, varied)
+    return out
+
+
+def _product(x: list[FloatArray], y: list[FloatArray]) -> list[FloatArray]:
+    """Return the coefficients of a product."""
+    out = [np.zeros_like(x[0]) for _ in range(len(x) + len(y) - 1)]
+    for i, a in enumerate(x):
+        for j, b in enumerate(y):
+            out[i + j] += a * b
+    return out

@@ -8,7 +8,6 @@ depends on a metric.
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
@@ -27,6 +26,8 @@ from bestcut.uncertain._law import (
 from bestcut.uncertain._side import DrawnSide
 
 _ONE_BY_ONE = 64  # instances that are added to laws sooner than their own are made
+# Features whose sums are made together: most rules want few of them.
+_TIERS = 6, 10, ROOM
 _KEPT = 256  # cuts that are remembered from one decision to the next
 
 
@@ -37,15 +38,12 @@ class RankedDraws:
     ----------
     draws : Draws
         From the most probable instance down.
-    sums : dict of int to tuple of ndarray
-        Sums of features above every cut that was looked at, and below it.
     """
 
     def __init__(self, draws: Draws) -> None:
         self.draws, self.n, self.n_draws = draws, draws.n, draws.n_draws
-        nobody = np.zeros((ROOM + 1, draws.n_draws))
-        total = draws.part_sums(np.array([0, self.n]))
-        self.sums = {0: (nobody, total[:, 0]), self.n: (total[:, 0], nobody)}
+        self._base = np.empty((2, 0, 0, draws.n_draws))  # sums at the borders
+        self._sums: dict[int, FloatArray] = {}
         every, none = np.arange(draws.n_draws), nothing(draws.n_draws)
         # Laws that are not made from sums, of the draws that vary little there.
         self._short: tuple[dict[int, tuple[IndexArray, DrawnLaw]], ...] = (
@@ -58,25 +56,56 @@ class RankedDraws:
         """Whether the instances are in descending order in every draw."""
         return self.draws.is_ranked()
 
-    @property
-    def total(self) -> FloatArray:
-        """Sums of features over all instances."""
-        return self.sums[0][1]
+    @cached_property
+    def borders(self) -> IndexArray:
+        """The cuts at which all sums are known."""
+        return self.draws.borders()
 
-    def look(self, cuts: IndexArray) -> None:
-        """Note the sums above and below some cuts."""
-        known = sorted(self.sums)
-        new = np.setdiff1d(cuts, known)
-        for a, b in pairwise(known):
-            inside = new[(a < new) & (new < b)]
-            if not inside.size:
-                continue
-            edges = np.concatenate([[a], inside, [b]])
-            sums = self.draws.part_sums(edges)
-            above = self.sums[a][0][:, None] + np.cumsum(sums, axis=1)
-            below = self.sums[b][1][:, None] + np.cumsum(sums[:, ::-1], axis=1)[:, ::-1]
-            for i, cut in enumerate(inside.tolist()):
-                self.sums[cut] = above[:, i].copy(), below[:, i + 1].copy()
+    @cached_property
+    def total(self) -> FloatArray:
+        """Expected number of all positives, and its variance, in each draw."""
+        return self.sums(np.array([0]), 2)[1, :2, 0]
+
+    def sums(self, cuts: IndexArray, count: int) -> FloatArray:
+        """Return sums of `count` features above cuts and below, and of negatives.
+
+        Shape (2, count + 1, n_cuts, n_draws); the last row counts the negatives.
+        """
+        if not cuts.size:
+            return np.empty((2, count + 1, 0, self.n_draws))
+        some, known = cuts.tolist(), self._sums
+        new = {k for k in some if k not in known or known[k].shape[1] <= count}
+        if new:
+            found = self._sums_at(np.array(sorted(new)), count)
+            known.update(zip(sorted(new), np.moveaxis(found, 2, 0), strict=True))
+        rows = [*range(count), -1]
+        return np.stack([known[k][:, rows] for k in some], axis=2)
+
+    def _sums_at(self, cuts: IndexArray, count: int) -> FloatArray:
+        """Return the sums at some cuts, from those at the borders around them."""
+        if self._base.shape[1] <= count:
+            self._base = self._sums_at_borders(next(m for m in _TIERS if m >= count))
+        count, borders = self._base.shape[1] - 1, self.borders
+        here = np.searchsorted(borders, cuts, side="right") - 1
+        sums = self._base[:, :, here]
+        inside = np.flatnonzero(cuts > borders[here])
+        if inside.size:
+            cut, after = cuts[inside], here[inside] + 1
+            sums[0][:, inside] += self.draws.part_sums(borders[after - 1], cut, count)
+            rest = self.draws.part_sums(cut, borders[after], count)
+            sums[1][:, inside] = self._base[1][:, after] + rest
+        return sums
+
+    def _sums_at_borders(self, count: int) -> FloatArray:
+        edges = self.borders
+        parts = self.draws.part_sums(edges[:-1], edges[1:], count)
+        sums = np.zeros((2, count + 1, edges.size, self.n_draws))
+        for side, step in enumerate((1, -1)):
+            total = np.zeros((count + 1, self.n_draws), dtype=np.longdouble)
+            for i in range(edges.size - 1)[::step]:
+                total += parts[:, i]
+                sums[side, :, i + 1 - side] = total
+        return sums
 
     def range_between(
         self, first: IndexArray, last: IndexArray
@@ -94,19 +123,21 @@ class RankedDraws:
 
     def side(self, cut: int, *, below: bool) -> DrawnSide:
         """Return what is above a cut, or below it."""
-        self.look(np.array([cut]))
         here = slice(cut, self.n) if below else slice(0, cut)
-        return DrawnSide(self.draws.taken(here), self.sums[cut][below])
+        return DrawnSide(self.draws.taken(here), self._sums_of(cut, 2)[int(below)])
+
+    def _sums_of(self, cut: int, count: int) -> FloatArray:
+        return self.sums(np.array([cut]), count)[:, :, 0]
 
     def law(self, cut: int, *, below: bool) -> DrawnLaw:
         """Return the laws of the number of positives above a cut, or below it."""
-        sums = self.sums[cut][below]
-        much = sums[1] >= LEAST_VARIANCE
+        much = self._sums_of(cut, 2)[int(below), 1] >= LEAST_VARIANCE
         parts = []
         if much.any():
             draws = np.flatnonzero(much)
             size = self.n - cut if below else cut
-            laws = laws_from_sums(size, sums[:ROOM, draws])
+            sums = self._sums_of(cut, ROOM)[int(below), :ROOM, draws].T
+            laws = laws_from_sums(size, sums)
             parts.append((draws, laws.in_one_window()))
         if not much.all():
             parts.append(self._short_law(cut, np.flatnonzero(~much), below=below))
@@ -117,7 +148,6 @@ class RankedDraws:
 
         There are no counts beyond what there is, whatever a window has room for.
         """
-        self.look(np.array([cut]))
         above, below = (self.law(cut, below=side) for side in (False, True))
         return _cut_off(above, cut), _cut_off(below, self.n - cut)
 
@@ -149,14 +179,14 @@ class RankedDraws:
     def forget(self) -> None:
         """Keep the values of cuts, and not what they were computed from."""
         ends = {0, self.n}
-        self.sums = {c: self.sums[c] for c in ends}
+        self._sums = {}
         for known in self._short:
             for cut in set(known) - ends:
                 del known[cut]
 
     def tidy(self) -> None:
         """Forget if there is much to remember."""
-        if len(self.sums) > _KEPT:
+        if len(self._sums) > _KEPT:
             self.forget()
 
 

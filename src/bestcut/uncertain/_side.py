@@ -20,30 +20,31 @@ class DrawnSide(Lean):
     ----------
     n, n_draws : int
         How many instances, and how many draws.
-    sums : ndarray of shape (ROOM + 1, n_draws)
-        Sums of the features of `bestcut.counts`, and of the negatives.
     """
 
     def __init__(self, draws: Draws, sums: FloatArray | None = None) -> None:
         self.draws, self.n, self.n_draws = draws, draws.n, draws.n_draws
-        if sums is None:
-            sums = draws.part_sums(np.array([0, draws.n]))[:, 0]
-        self.sums = sums
+        self._few = draws.sums(2) if sums is None else sums
 
     @property
     def positives(self) -> FloatArray:
         """Expected number of positives, in each draw."""
-        return np.asarray(self.sums[0])
+        return np.asarray(self._few[0])
 
     @property
     def negatives(self) -> FloatArray:
         """Expected number of negatives, in each draw."""
-        return np.asarray(self.sums[ROOM])
+        return np.asarray(self._few[-1])
 
     @property
     def variance(self) -> FloatArray:
         """Variance of the number of positives, in each draw."""
-        return np.asarray(self.sums[1])
+        return np.asarray(self._few[1])
+
+    @cached_property
+    def _sums(self) -> FloatArray:
+        """Sums of the features of `bestcut.counts`, in rows."""
+        return self.draws.sums(ROOM)[:ROOM]
 
     @cached_property
     def laws(self) -> AlignedLaws:
@@ -53,7 +54,7 @@ class DrawnSide(Lean):
         for chosen in (much, ~much):
             draws = np.flatnonzero(chosen)
             if draws.size and chosen is much:
-                laws = laws_from_sums(self.n, self.sums[:ROOM, draws])
+                laws = laws_from_sums(self.n, self._sums[:, draws])
                 parts.append((draws, laws))
             elif draws.size:
                 law = laws_of(self.draws.only(draws).pieces(), draws.size)
@@ -74,7 +75,7 @@ class DrawnSide(Lean):
         """Return the group in one draw."""
         return SummedSide(
             self.n,
-            self.sums[:ROOM, b].copy(),
+            self._sums[:, b].copy(),
             float(self.negatives[b]),
             lambda: self.laws.in_draw(b),
         )
