@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import pickle
+import re
 from fractions import Fraction
 from itertools import pairwise
 
@@ -307,3 +308,21 @@ def test_the_table_is_readable(kind):
     html = check._repr_html_()
     assert html.count("<tr>") == len(check.bins) + 2
     assert html.count("&lt; 1e-12") == repr(check).count("< 1e-12")
+
+
+def test_a_total_that_would_not_fit_alone_is_not_said_to_fit():
+    """Labels may fit as a whole where only the total is a little off."""
+    rng = np.random.default_rng(0)
+    p = rng.beta(2, 5, size=400)
+    found = 0
+    for seed in range(150):
+        y = np.random.default_rng(seed).random(400) < 0.88 * p
+        check = check_calibration(y, p)
+        if not check.fits:
+            continue
+        said = " ".join(str(check).split())
+        low, high = map(int, re.search(r"from (\d+) to (\d+)", said).groups())
+        outside = not low <= y.sum() <= high
+        assert outside == ("But taken alone" in said)
+        found += outside
+    assert found >= 3

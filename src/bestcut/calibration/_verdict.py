@@ -45,10 +45,16 @@ def verdict_fit(
     )
     if overall.std == 0.0:
         return verdict + "All probabilities are 0 or 1."
-    verdict += (
-        f"Taken alone, any total from {low} to {high} would have fitted"
-        f"{', so this says little' if weak else ''}."
-    )
+    if overall.p_value > level:
+        verdict += (
+            f"Taken alone, any total from {low} to {high} would have fitted"
+            f"{', so this says little' if weak else ''}."
+        )
+    else:
+        verdict += (
+            f"But taken alone, the total is not one from {low} to {high}: the share of "
+            "positives may be another."
+        )
     worst = _most_out_of_line(bins)
     if worst.stands_out:
         verdict += f" Yet one bin stands out: {_what_is_wrong(worst)}."
