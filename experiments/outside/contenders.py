@@ -144,8 +144,9 @@ def plug_in(method: str, problem: Problem, metric: str) -> dict[str, Any]:
     model = CalibratedClassifierCV(problem.model, method=method)
     p = model.fit(problem.X, problem.y).predict_proba(problem.X_new)[:, 1]
     ranked = np.sort(p)[::-1]
-    counts = (np.cumsum(ranked), np.arange(1, p.size + 1), p.sum(), p.size)
-    labels = p >= ranked[np.argmax(bestcut.metrics.get(metric)(*counts))]
+    hits, n_pred = np.cumsum(ranked), np.arange(1, p.size + 1)
+    expected = bestcut.metrics.get(metric)(hits, n_pred, hits[-1], p.size)
+    labels = p >= ranked[np.argmax(expected)]
     return {"batch": record(metric, problem.y_new, labels)}
 
 
