@@ -137,17 +137,55 @@ def test_balanced_models_weigh_the_classes(model):
     assert found == contenders.realised("f1", problem.y_new, labels)
 
 
-def test_the_plug_in_rule_is_the_best_ratio_of_expected_counts():
-    problem = contenders.problem_of(WINE, NOWHERE)
+def expected_f1(tp, n_pred, n_pos, n):
+    return 2 * tp / (n_pred + n_pos)
+
+
+def expected_gmean(tp, n_pred, n_pos, n):
+    return np.sqrt(tp / n_pos * max(1 - (n_pred - tp) / (n - n_pos), 0.0))
+
+
+@pytest.mark.parametrize(
+    ("metric", "ratio"), [("f1", expected_f1), ("gmean", expected_gmean)]
+)
+def test_the_plug_in_rule_is_the_best_ratio_of_expected_counts(metric, ratio):
+    task = Task("Digits, 8", 10, "logistic regression", 0)
+    problem = contenders.problem_of(task, NOWHERE)
     model = CalibratedClassifierCV(problem.model, method="isotonic")
     p = model.fit(problem.X, problem.y).predict_proba(problem.X_new)[:, 1]
 
-    def expected_f1(threshold):
-        return 2 * p[p >= threshold].sum() / ((p >= threshold).sum() + p.sum())
+    def score(threshold):
+        labels = p >= threshold
+        return ratio(p[labels].sum(), labels.sum(), p.sum(), p.size)
 
-    labels = p >= max(np.unique(p), key=expected_f1)
-    found = contenders.plug_in("isotonic", problem, "f1")["batch"]["score"]
-    assert found == contenders.realised("f1", problem.y_new, labels)
+    labels = p >= max(np.unique(p), key=score)
+    with contenders._in_silence():
+        found = contenders.plug_in("isotonic", problem, metric)["batch"]["score"]
+    assert found == contenders.realised(metric, problem.y_new, labels)
+
+
+def test_the_plug_in_rule_survives_a_root_of_less_than_0(monkeypatch):
+    class Known:
+        def __init__(self, *given, method):
+            pass
+
+        def fit(self, X, y):
+            return self
+
+        def predict_proba(self, X):
+            p = np.random.default_rng(0).beta(0.2, 2.0, X.size)
+            return np.column_stack([1 - p, p])
+
+    monkeypatch.setattr(contenders, "CalibratedClassifierCV", Known)
+    for n in range(500, 520):  # of these sums of probabilities, some round like that
+        problem = contenders.Problem(
+            None, None, None, np.zeros(n), np.arange(n) % 9 < 1
+        )
+        p = Known(method="").predict_proba(problem.X_new)[:, 1]
+        assert p.sum() < n / 2
+        with contenders._in_silence():
+            found = contenders.plug_in("", problem, "gmean")["batch"]["score"]
+        assert found > 0.0  # that of all rows is 0
 
 
 def test_the_best_cut_is_no_worse_than_any_other():
