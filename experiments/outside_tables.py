@@ -149,7 +149,9 @@ def collect(kept: Path, commit: str, folder: Path) -> dict[str, bytes]:
         },
     }
     files = {
-        f"{name}.csv.gz": packed(rows) for name, rows in rows_of(done, kept).items()
+        f"{name}.csv.gz": packed(rows)
+        for name, rows in rows_of(done, kept).items()
+        if rows
     }
     return files | {"outside.json": json.dumps(about, indent=1).encode() + b"\n"}
 

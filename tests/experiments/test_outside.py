@@ -13,7 +13,7 @@ from sklearn import metrics
 from sklearn.calibration import CalibratedClassifierCV
 
 import bestcut
-from experiments import outside_tables
+from experiments import outside_page, outside_tables
 
 NOWHERE = Path("no data here")  # the sets of scikit-learn need none
 WINE = Task("Wine, 0", 15, "forest", 3)
@@ -410,3 +410,36 @@ def test_what_only_some_rows_have_is_a_mean_over_these(tmp_path):
     assert found[0]["y"] == 4.0
     assert outside_tables.mean(found, lambda r: r.get("y", np.nan)).n_sets == 1
     assert outside_tables.mean([], lambda row: 1.0).n_sets == 0
+
+
+# --- the page -------------------------------------------------------------------------
+
+
+def test_the_pages_are_those_of_the_results():
+    built = outside_page.build()
+    assert list(built) == ["outside.md", "results/outside.md"]
+    for name, text in built.items():
+        assert (outside_page.EVIDENCE / name).read_text(encoding="utf-8") == text
+
+
+def test_other_pages_quote_the_results():
+    for name, found in outside_page.quoted().items():
+        text = " ".join((cells.ROOT / name).read_text(encoding="utf-8").split())
+        for words in found:
+            assert words in text, (name, words)
+
+
+def test_a_clear_loss_is_named():
+    at = {"model": "m", "default: score": 0.5}
+    rows = [
+        at | {"set": name, "positives": n, "tuned threshold: score": 0.5 + loss}
+        for name, losses in {"KEEL, a": (0.1, 0.2), "KEEL, b": (-0.1, 0.11)}.items()
+        for n, loss in zip((10, 30), losses, strict=True)
+    ]
+    found = outside_page.clear_losses(rows, "tuned threshold")
+    assert found == "a -0.150 ± 0.050"
+    text = outside_page.losses(rows, "tuned threshold")
+    assert "gains on 0 of 2 sets" in text
+    assert "**a -0.150 ± 0.050**; b -0.005 ± 0.105" in text
+    alone = [row for row in rows if row["positives"] == 10]
+    assert "too few" in outside_page.clear_losses(alone, "tuned threshold")
