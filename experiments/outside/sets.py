@@ -16,20 +16,22 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from experiments import data
 
 SEED = 2053
-MOST_ROWS = 1000  # to fit on, and to decide
-POSITIVES = (10, 15, 30, 60, 200)
+MOST_ROWS = 600  # to fit on, and to decide
+POSITIVES = (10, 30, 80)
 TERMS = 500  # of Reuters
 LEAST_OF_TOPIC, LEAST_OF_KEEL = 60, 15
+MANY_ROWS = 4000  # sets with so many are split once, as their halves are cut anyway
 SCENES = ("beach", "sunset", "fall foliage", "field", "mountain", "urban")
 KEEL = "KEEL"
 
 
 @dataclass(frozen=True)
 class OneSet:
-    """Features, and which rows are positive."""
+    """Features, which rows are positive, and which columns were words."""
 
     X: np.ndarray
     y: np.ndarray
+    words: tuple[bool, ...] = ()
 
 
 def _reuters(folder: Path) -> Iterator[tuple[str, OneSet]]:
@@ -87,14 +89,16 @@ def read_keel(path: Path) -> OneSet:
     with path.open(encoding="utf-8") as file:
         rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
     *columns, label = zip(*rows, strict=True)
-    parts = []
+    parts, words = [], []
     for column in columns:
         try:
             parts.append(np.array(column, dtype=float)[:, None])
+            words.append(False)
         except ValueError:
             cells = np.array(column)
             parts.append((cells[:, None] == np.unique(cells)).astype(float))
-    return OneSet(np.hstack(parts), np.array(label) == "positive")
+            words += [True] * parts[-1].shape[1]
+    return OneSet(np.hstack(parts), np.array(label) == "positive", tuple(words))
 
 
 def _keel(folder: Path) -> Iterator[tuple[str, OneSet]]:
@@ -133,6 +137,11 @@ def levels(name: str, y: np.ndarray) -> list[int]:
     if name.startswith(KEEL):
         return [half]
     return [level for level in POSITIVES if level <= half]
+
+
+def n_splits(y: np.ndarray, most: int) -> int:
+    """Return how often a set is split."""
+    return most if y.size < MANY_ROWS else min(most, 1)
 
 
 def generator(name: str, split: int) -> np.random.Generator:

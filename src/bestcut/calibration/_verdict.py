@@ -45,7 +45,7 @@ def verdict_fit(
     )
     if overall.std == 0.0:
         return verdict + "All probabilities are 0 or 1."
-    if overall.p_value > level:
+    if overall.p_value > min(level, 0.5):
         verdict += (
             f"Taken alone, any total from {low} to {high} would have fitted"
             f"{', so this says little' if weak else ''}."
