@@ -323,7 +323,8 @@ def check_counts(
         shapes = {name: array.shape for name, array in arrays.items()}
         raise errors.not_broadcast(shapes) from exc
     with np.errstate(invalid="ignore"):  # inf - inf, which no comparison accepts
-        least = np.maximum(0, n_pred + n_pos - n)
+        # In the order in which metrics take away: what is left of TN is exactly 0.
+        least = np.maximum(0, n_pos - (n - n_pred))
         most = np.minimum(n_pred, n_pos)
         reachable = (
             (n < np.inf)

@@ -458,3 +458,13 @@ def test_a_count_that_is_off_by_a_rounding_step_leaves_no_cell_below_nothing():
     assert get("recall")(tp=tp, n_pred=1, n_pos=0.3, n=2) == 1.0
     with pytest.raises(ValueError, match="counts must satisfy"):
         get("recall")(tp=0.3 + 1e-12, n_pred=1, n_pos=0.3, n=2)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_expected_counts_where_every_row_is_flagged_have_a_score(name):
+    """No negative is left, but what is subtracted rounds."""
+    rng = np.random.default_rng(5)
+    n = rng.integers(1, 40, size=300).astype(float)
+    n_pos = n * rng.random(300)
+    value = get(name)(n_pos, n, n_pos, n)
+    assert np.isfinite(value).all()

@@ -946,7 +946,7 @@ class _RatesMetric(_Share, Metric):
         """Evaluate without checks."""
         n_neg = n - n_pos
         tpr = ratio(tp, n_pos, self.zero_division)
-        tnr = ratio(n_neg - n_pred + tp, n_neg, self.zero_division)
+        tnr = ratio(n - n_pred - n_pos + tp, n_neg, self.zero_division)
         return self.mean(tpr, tnr)
 
     def score_cells(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
