@@ -28,7 +28,7 @@ def mean_curve(ranked: RankedDraws, metric: Metric) -> tuple[FloatArray, FloatAr
     """
     draws = ranked.draws
     if Trait.LINEAR_AT_CUT in metric.traits:  # that of mean probabilities
-        return curve_of(draws.mean(), metric).whole() if draws.n else _of_nobody(metric)
+        return curve_of(draws.mean(), metric).whole()
     quick = bool(metric.traits & QUICK) or draws.n_draws <= _FEW_DRAWS
     most = _QUICK_SHORT if quick else _SHORT_IF_GENERAL
     if Trait.SEPARABLE in metric.traits:
@@ -45,11 +45,6 @@ def mean_curve(ranked: RankedDraws, metric: Metric) -> tuple[FloatArray, FloatAr
         value += (one - value) / (b + 1)
         error += (wrong - error) / (b + 1)
     return value, error
-
-
-def _of_nobody(metric: Metric) -> tuple[FloatArray, FloatArray]:
-    value = np.asarray(metric.score(0.0, 0.0, 0.0, 0.0), dtype=np.float64)
-    return value.reshape(1), np.zeros(1)
 
 
 def _cut_by_cut(cuts: MixtureCuts) -> tuple[FloatArray, FloatArray]:
